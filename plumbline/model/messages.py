@@ -73,7 +73,7 @@ def counts_of(
     buffer: int = 1024,
     eager_limit: int | None = 32 << 10,
 ) -> Counts:
-    """The counts of a message; ``eager_limit`` None: all are eager (UDP). Sizes in bytes.
+    """The counts of a message; ``eager_limit`` None: all are eager (UDP, stream out and buffer in).
 
     An eager message is cut into segments of a receive buffer, and each of them into packets.
     """

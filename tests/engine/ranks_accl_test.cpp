@@ -73,6 +73,15 @@ TEST_F(AcclTransports, CountTheTermsOfTheEquations) {
   }
 }
 
+// Stream out, buffer in: eq. 5.1's terms at any size.
+TEST_F(AcclTransports, CountTheSameTermsIfOperandsAreStreams) {
+  for (const std::string name : {"accl-tcp", "accl-udp"}) {
+    const auto transport = make(name, "host-buffered", {{"accl-packet", "512"}, {"accl-operands", "streams"}});
+    for (const std::uint64_t bytes : {0u, 1u, 448u, 1024u, 1025u, 32769u, 100000u})
+      expect_counts(shift(*transport, bytes, rounds), 2, 1, eager_packets(bytes, 1024, 448), bytes);
+  }
+}
+
 TEST_F(AcclTransports, CountOneCommandAndNoCopyOfAStream) {
   for (const std::string name : {"accl-tcp", "accl-udp"}) {
     const auto transport = make(name, "host-streaming", {});
@@ -85,8 +94,10 @@ TEST_F(AcclTransports, WorkWithFewAndSmallBuffersAndWithoutCredit) {
   const std::string ranks = std::to_string(test_world().size());
   for (const Options& options :
        {Options{{"accl-packet", "128"}, {"accl-buffers", ranks}, {"accl-buffer-size", "100"}},
-        Options{{"accl-credit", "off"}, {"accl-buffers", "1"}}, Options{{"accl-preset", "hpcc-fpga"}}})
+        Options{{"accl-credit", "off"}, {"accl-buffers", "1"}}, Options{{"accl-preset", "hpcc-fpga"}},
+        Options{{"accl-operands", "streams"}, {"accl-buffers", ranks}, {"accl-buffer-size", "128"}}})
     for (const std::string approach : {"host-buffered", "host-streaming"}) {
+      if (options.contains("accl-operands") && approach == "host-streaming") continue;
       // Without credit a rank that is ahead may fill the buffers that another's message needs.
       if (options.contains("accl-credit") && test_world().size() > 2) continue;
       const auto transport = make("accl-tcp", approach, options);
@@ -118,6 +129,10 @@ TEST_F(AcclTransports, ExecuteCommands) {
   command.call = Call::send;
   command.peer = static_cast<std::uint32_t>(test_world().size());
   EXPECT_EQ(status_of(command), status::not_implemented) << "to nobody";
+  command.peer = 0;
+  command.elements = 1;
+  command.streams = operand_is_stream;
+  EXPECT_EQ(status_of(command), status::not_implemented) << "of a kernel that puts no words";
   command = {Call::combine, 2, 0, 0, 0, 0, static_cast<std::uint32_t>(Type::int8)};
   EXPECT_EQ(status_of(command), status::no_arithmetic) << "of bytes";
   command.compression = 1;

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 BUFFERED, STREAMING = "host-buffered", "host-streaming"
+OPERANDS = {"accl_operands": "streams"}  # out of a stream, into receive buffers
 BY_KERNELS, STREAMS_OF_KERNELS, HLS = "device-buffered", "device-streaming", {"runtime": "hls"}
 # Sizes as log2: of two segments and more, and of a rendezvous.
 SEGMENTS, RENDEZVOUS, BYTES = ("12", "13"), ("16", "17"), ("0", "3")
@@ -46,8 +47,22 @@ WRONG = [
             ("freed-early", BUFFERED, BYTES),
         )
     ),
+    *(
+        wish(f"wrong-{name}-{base}", BUFFERED, sizes, **OPERANDS)
+        for base in ("accl-udp", "accl-tcp")
+        for name, sizes in (
+            ("result", SEGMENTS),
+            ("result", BYTES),
+            ("sequence-ignored", SEGMENTS),
+            ("last-word", BYTES),
+            ("freed-early", SEGMENTS),
+            ("freed-early", BYTES),
+        )
+    ),
     wish("wrong-doubled-taken-accl-tcp", BUFFERED, ("12", "12"), accl_credit="off"),
+    wish("wrong-doubled-taken-accl-tcp", BUFFERED, ("12", "12"), accl_credit="off", **OPERANDS),
     wish("mutant-receives-reversed-wrong-tag-ignored-accl-tcp", BUFFERED, SEGMENTS),
+    wish("mutant-receives-reversed-wrong-tag-ignored-accl-tcp", BUFFERED, SEGMENTS, **OPERANDS),
     wish("wrong-early-end-accl-tcp", BUFFERED, RENDEZVOUS),
     # Scheduled by kernels, in HLS C++.
     *(
@@ -59,6 +74,10 @@ WRONG = [
             ("accl-udp", "last-word", STREAMS_OF_KERNELS, BYTES),
             ("accl-tcp", "stream", STREAMS_OF_KERNELS, SEGMENTS),
         )
+    ),
+    *(
+        wish(f"wrong-{name}-{base}", BY_KERNELS, SEGMENTS, **OPERANDS) | HLS
+        for base, name in (("accl-tcp", "result"), ("accl-udp", "freed-early"))
     ),
 ]
 SOUND = [
@@ -76,6 +95,7 @@ SOUND = [
     *(wish(base, STREAMING, SEGMENTS) for base in ("accl-udp", "accl-tcp")),
     wish("accl-tcp", BUFFERED, RENDEZVOUS),
     wish("mutant-receives-reversed-accl-tcp", BUFFERED, SEGMENTS),
+    wish("mutant-receives-reversed-accl-tcp", BUFFERED, SEGMENTS, **OPERANDS),
 ]
 
 
@@ -92,8 +112,11 @@ def test_what_a_network_loses_doubles_or_swaps_is_an_error(tmp_path: Path, ranks
         run
         for base in ("accl-udp", "accl-tcp")
         for name in ("lost", "doubled", "swapped")
-        for approach in (BUFFERED, STREAMING)
-        for run in (wish(f"faulty-{name}-{base}", approach, SEGMENTS), wish(base, approach, BYTES))
+        for approach, more in ((BUFFERED, {}), (STREAMING, {}), (BUFFERED, OPERANDS))
+        for run in (
+            wish(f"faulty-{name}-{base}", approach, SEGMENTS, **more),
+            wish(base, approach, BYTES, **more),
+        )
     ]
     found = launch(tmp_path, ranks, runs)
     assert_all(found[::2], "error", runs[::2], "from rank")
@@ -115,6 +138,7 @@ def test_kernels_of_emulated_fpgas_schedule(tmp_path: Path) -> None:
     """The port in OpenCL C, whose io channels lead to the engine."""
     runs = [
         wish("accl-tcp", BY_KERNELS, BYTES),
+        wish("accl-tcp", BY_KERNELS, ("10", "11"), **OPERANDS),
         wish("accl-udp", STREAMS_OF_KERNELS, ("10", "11")),
     ]
     runs = [run | {"runtime": "opencl"} for run in runs]
@@ -129,4 +153,9 @@ def test_it_passes_on_ranks(tmp_path: Path, ranks: int) -> None:
         for approach in (BUFFERED, STREAMING)
         for sizes in (BYTES, RENDEZVOUS)
     ] + [wish("accl-tcp", approach, BYTES) | HLS for approach in (BY_KERNELS, STREAMS_OF_KERNELS)]
+    runs += [
+        wish(base, BUFFERED, sizes, **OPERANDS)
+        for base in ("accl-udp", "accl-tcp")
+        for sizes in (BYTES, RENDEZVOUS)
+    ] + [wish("accl-tcp", BY_KERNELS, BYTES, **OPERANDS) | HLS]
     assert_all(launch(tmp_path, ranks, runs), "passed", runs)

@@ -212,6 +212,12 @@ class TagIgnored : public accl::Engine {
   bool matches(const Receive&, const Segment&) const override { return true; }
 };
 
+// What is received goes to another kernel.
+class CrossedResults : public accl::Engine {
+  using Engine::Engine;
+  std::uint32_t result_stream(std::uint32_t number) const override { return number ^ 1; }
+};
+
 class UncheckedEnd : public accl::Engine {
   using Engine::Engine;
   bool is_written(const Receive&) const override { return true; }
@@ -274,6 +280,7 @@ void register_wrong_engines() {
     register_engine("wrong-last-word", base, over<WholeWords>());
     register_engine("wrong-stream", base, over<CrossedStreams>());
     register_engine("wrong-freed-early", base, with<FreedEarly>());
+    register_engine("wrong-result", base, with<CrossedResults>());
   }
   register_engine("faulty-stalling", "accl-udp", stalling());
   register_engine("wrong-doubled-taken", "accl-tcp", over<Doubling>(true));

@@ -67,6 +67,7 @@ def counts_in(record: Record) -> dict[int, dict[str, Any]]:
         ("--transport accl-tcp", {}),
         ("--transport accl-udp", {"eager_limit": None}),
         ("--transport accl-udp --approach host-streaming", {"landing": "streaming"}),
+        ("--transport accl-tcp --accl-operands streams", {"eager_limit": None}),
         (
             "--transport accl-tcp --accl-packet 8960 --accl-buffer-size 4000 --accl-eager-limit 4096",
             {"packet": 8960, "buffer": 4000, "eager_limit": 4096},
@@ -92,14 +93,16 @@ def test_counts_equal_the_terms_of_the_equations(
         ], size
 
 
-@pytest.mark.parametrize("landing", ["buffered", "streaming"])
+@pytest.mark.parametrize("landing", ["buffered", "streaming", "buffered --accl-operands streams"])
 def test_kernels_schedule_at_the_same_cost(tmp_path: Path, landing: str) -> None:
     """Kernels in HLS C++ issue the commands; the engine's counts are those of the host's."""
     words = f"--transport accl-tcp --approach device-{landing} --runtime hls"
     record, _ = run(tmp_path / "r.json", 2, f"b_eff {SIZES} {words} --min-size 3")
+    landing, *options = landing.split()
     assert record.approach == f"device-{landing}"
     for size, counted in counts_in(record).items():
-        expected = messages.counts_of(size, landing=landing)
+        limit = None if options else 32 << 10
+        expected = messages.counts_of(size, landing=landing, eager_limit=limit)
         found = (counted["commands_per_message"], counted["copies_per_message"])
         assert found == (expected.commands, expected.copies), size
         assert counted["packets_per_message"] == expected.packets, size
@@ -175,6 +178,7 @@ def test_emulated_is_said_and_gives_no_verdict(
         "ptrans --size 64 --block-size 16",
         "hpl --size 64 --block 16 --runtime native",
         "shallow_water --preset smoke --runtime native",
+        "shallow_water --preset smoke --runtime native --accl-operands streams",
     ],
 )
 def test_benchmarks_with_transfers_run_over_it(tmp_path: Path, words: str, transport: str) -> None:
@@ -184,6 +188,32 @@ def test_benchmarks_with_transfers_run_over_it(tmp_path: Path, words: str, trans
     assert record.outcome.status == "passed"
     counts = [case.facts["transport"] for case in record.cases]
     assert all((one["commands_per_message"], one["copies_per_message"]) == (2, 1) for one in counts)
+
+
+@pytest.mark.parametrize(
+    ("words", "operands", "terms"),
+    [
+        ("--accl-operands streams --runtime native", "streams", (2, 1)),
+        ("--approach device-buffered --accl-operands streams --runtime hls", "streams", (2, 1)),
+        ("--approach device-streaming --runtime hls", None, (1, 0)),
+    ],
+)
+def test_shallow_water_streams_out_and_buffers_in(
+    tmp_path: Path, words: str, operands: str | None, terms: tuple[int, int]
+) -> None:
+    """Meyer 2024, section 5.2: of N neighbours 2 N l_k and N l_m a stage (eq. 5.3), of hosts and of kernels."""
+    water = "shallow_water --mesh rectangle --across 6 --steps 3 --repetitions 1 --order 1"
+    record, _ = run(tmp_path / "r.json", 3, f"{water} --transport accl-udp {words}")
+    assert record.transport is not None
+    assert record.transport.facts["operands"] == operands
+    for case in record.cases:
+        counted: Any = case.facts["transport"]
+        partitions: Any = case.facts["partitions"]
+        neighbours = sum(one["neighbours"] for one in partitions)
+        assert neighbours >= 4
+        assert counted["messages"] % (neighbours * int(str(case.facts["stages"]))) == 0
+        assert (counted["commands_per_message"], counted["copies_per_message"]) == terms
+        assert counted["eager"] == counted["messages"]
 
 
 @pytest.mark.skipif(not OVER_MPICH.exists(), reason="plumb-mpi is not built over MPICH")
@@ -223,6 +253,18 @@ def test_parts_of_the_engine(tmp_path: Path) -> None:
         ("accl-tcp --accl-eager-limit 512", "must be at least a receive buffer, 1024 bytes"),
         ("accl-udp --accl-eager-limit 4096", "UDP has no rendezvous"),
         ("accl-udp --accl-buffers 1", "must be at least the 2 ranks"),
+        (
+            "accl-tcp --approach host-streaming --accl-operands streams",
+            "--accl-operands streams is of --approach host-buffered",
+        ),
+        (
+            "accl-tcp --accl-operands streams --accl-eager-limit 4096",
+            "ACCL's rendezvous is from memory to memory",
+        ),
+        (
+            "accl-udp --accl-operands streams --accl-buffer-size 1000",
+            "must be a multiple of 64 bytes, the words of streams",
+        ),
         ("accl-tcp --approach device-buffered", "kernels of this device have no command stream"),
         ("accl-tcp --approach host-buffred", "did you mean host-buffered"),
         ("vnx --runtime hls --vnx-frame 100", "--vnx-frame 100 must be a multiple of 64 bytes"),

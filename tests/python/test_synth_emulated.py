@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,52 @@ def test_from_build_to_run(
     assert record["measuring"]["kernel_build"].startswith(f"{manifest.name} (emulation, intel-")
     for name, value in manifest.parameters.items():
         assert str(record["parameters"][name]) == str(value)
+
+
+@pytest.fixture
+def launches(tmp_path: Path) -> Path:
+    """A program that launches a placeholder; skips without a compiler or OpenCL's headers."""
+    source, made = Path(__file__).with_name("placeholder_launches.cpp"), tmp_path / "launches"
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    words = ["g++", "-std=c++20", str(source), "-lOpenCL", "-o", str(made)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if "CL/cl.h: No such file" in done.stderr:
+        pytest.skip("OpenCL's headers are not installed")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def count_launches(launches: Path, bitstream: Path, kernel: str) -> tuple[int, list[str]]:
+    """Five launches, twice: exit status, and the counts after each time."""
+    words = [str(launches), str(bitstream), kernel, "5"]
+    environment = {**os.environ, **emulator()}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.split()
+
+
+@needs_engine
+def test_a_placeholder_counts_its_launches(emulated: None, plumb: Plumb, launches: Path) -> None:
+    """In DDR and in HBM as aoc takes it, and as v++ does, in every kind of memory; its buffer stays as it was."""
+    for board, kind in (("bittware-520n", "D"), ("bittware-520n-mx", "B")):
+        words = ("--board", board, "--target", "emulation", "--output", "out")
+        status, out, err = plumb("synth", "placeholder", *words)
+        assert status == 0, err
+        bitstream = Path(out.strip())
+        assert bitstream.name.startswith(f"placeholder-{kind}.")
+        assert count_launches(launches, bitstream, "placeholder_0") == (0, ["5", "10"])
+    source = Path("out/placeholder.cl").read_text()
+    lazy, touching = "launches[0] = 1;", "++launches[0]; buffer[0] = 0;"
+    for text, told in (
+        ("++launches[0];", (0, ["5", "10"])),
+        (lazy, (0, [str(2**32 - 6)] * 2)),
+        (touching, (1, [])),
+    ):
+        assert source.count("++launches[0];") == 1
+        Path("own.cl").write_text(source.replace("++launches[0];", text))
+        compile_it = [str(program("plumb-mpi")), "--compile", "own.cl", "own.aocx"]
+        tools.run_step(compile_it, Path(), Path("log"), {**os.environ, **emulator()}, None)
+        assert count_launches(launches, Path("own.aocx"), "placeholder") == told, text
 
 
 Cables = list[tuple[tuple[int, int], tuple[int, int]]]  # two boards with their ports, each

@@ -91,6 +91,7 @@ def test_b_eff_by_datagrams_that_fit_the_cable(hosts: two_hosts.Hosts, tmp_path:
         "ptrans --size 64 --block-size 16 --transport accl-tcp",
         "hpl --size 64 --block 16 --runtime native --transport accl-udp --accl-packet 1472",
         "shallow_water --preset smoke --runtime native --transport accl-udp --accl-packet 1472",
+        "shallow_water --preset smoke --runtime native --transport accl-tcp --accl-operands streams",
     ],
 )
 def test_applications_by_the_engine_of_accl(

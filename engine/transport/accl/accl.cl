@@ -5,7 +5,12 @@
 //   SEND_COMMANDS, SEND_STATUSES, SEND_DATA            names of the sending kernel's io channels
 //   RECEIVE_COMMANDS, RECEIVE_STATUSES, RECEIVE_DATA   and of the receiving one's
 //   STREAMING                                          messages go from kernel to kernel, not from memory to memory
+//   OPERANDS                                           they go through receive buffers, but from and to kernels
+//   PORT_SPACE                                         address space of messages that are passed as words
 #pragma OPENCL EXTENSION cl_intel_channels : enable
+#ifndef PORT_SPACE
+#define PORT_SPACE __global
+#endif
 
 typedef ulong8 word;
 #define WORD 64  // bytes
@@ -38,15 +43,21 @@ uint16 command_of(const uint call, const ulong bytes, const uint peer, const uin
     FENCE;                         \
   } while (0)
 
+#ifdef STREAMING
+#define SENT_BY (OPERAND_IS_STREAM | RESULT_IS_STREAM)
+#else
+#define SENT_BY OPERAND_IS_STREAM
+#endif
+
 #ifdef SEND_COMMANDS
 channel uint16 send_commands __attribute__((depth(0))) __attribute__((io(SEND_COMMANDS)));
 channel uint send_statuses __attribute__((depth(0))) __attribute__((io(SEND_STATUSES)));
 
-#ifdef STREAMING
+#ifdef SEND_DATA
 channel word send_data __attribute__((depth(0))) __attribute__((io(SEND_DATA)));
 
-void send_by_engine(__global const uchar* message, const ulong bytes, const uint peer, const uint number) {
-  ISSUE(send_commands, CALL_SEND, bytes, peer, number, number, OPERAND_IS_STREAM | RESULT_IS_STREAM, 0, 0);
+void send_by_engine(PORT_SPACE const uchar* message, const ulong bytes, const uint peer, const uint number) {
+  ISSUE(send_commands, CALL_SEND, bytes, peer, number, number, SENT_BY, 0, 0);
   for (ulong at = 0; at < bytes; at += WORD) {
     union {
       word whole;
@@ -71,7 +82,7 @@ void send_by_engine(__global const uchar* message, const ulong bytes, const uint
 #ifdef RECEIVE_DATA
 channel word receive_data __attribute__((depth(0))) __attribute__((io(RECEIVE_DATA)));
 
-void read_words(__global uchar* message, const ulong bytes) {
+void read_words(PORT_SPACE uchar* message, const ulong bytes) {
   for (ulong at = 0; at < bytes; at += WORD) {
     union {
       word whole;
@@ -82,17 +93,27 @@ void read_words(__global uchar* message, const ulong bytes) {
       if (at + i < bytes) message[at + i] = next.bytes[i];
   }
 }
+#ifndef RECEIVE_COMMANDS
 #define receive_message(message, bytes) read_words(message, bytes)
+#endif
 #endif
 
 #ifdef RECEIVE_COMMANDS
 channel uint16 receive_commands __attribute__((depth(0))) __attribute__((io(RECEIVE_COMMANDS)));
 channel uint receive_statuses __attribute__((depth(0))) __attribute__((io(RECEIVE_STATUSES)));
 
+#ifdef RECEIVE_DATA
+void receive_by_engine(PORT_SPACE uchar* message, const ulong bytes, const uint peer, const uint number) {
+  ISSUE(receive_commands, CALL_RECV, bytes, peer, number, number, RESULT_IS_STREAM, 0, 0);
+  read_words(message, bytes);
+  AWAIT_STATUS(receive_statuses);
+}
+#else
 void receive_by_engine(__global uchar* message, const ulong bytes, const uint peer, const uint number) {
   ISSUE(receive_commands, CALL_RECV, bytes, peer, 0, number, 0, 0, (ulong)message);
   AWAIT_STATUS(receive_statuses);
 }
+#endif
 #define receive_message(message, bytes) receive_by_engine(message, bytes, port_peer, port_number)
 #endif
 

@@ -59,6 +59,13 @@ struct AcclOptions : Parameters {
        "or one for all, whose messages are interleaved"},
       "lanes",
       {"lanes", "one"}};
+  Choice operands{
+      *this,
+      {"accl-operands",
+       "transports accl-tcp, accl-udp, host-buffered and device-buffered: kernels have their messages in memory; or in "
+       "streams to and from the engine, whose receive buffers hold what was not received yet"},
+      "memory",
+      {"memory", "streams"}};
 };
 
 const RegisteredTransportOptions registered_accl_options("accl", [] { return std::make_unique<AcclOptions>(); });
@@ -77,11 +84,19 @@ Settings settings_of(const std::string& name, const AcclOptions& options, int ra
   settings.buffer_bytes = static_cast<std::size_t>(buffer);
   settings.credit = options.credit == "on";
   settings.one_stream = options.streams == "one";
+  const bool by_streams = options.operands == "streams";
   if (settings.packet % header_bytes != 0)
     throw UsageError(fmt::format("--accl-packet {} must be a multiple of {} bytes", settings.packet, header_bytes));
   if (name == udp && options.eager_limit.given())
     throw UsageError(
         "transport accl-udp takes no --accl-eager-limit: all messages are eager, as UDP has no rendezvous");
+  if (by_streams && options.eager_limit.given())
+    throw UsageError(
+        "--accl-operands streams takes no --accl-eager-limit: all messages are eager, as ACCL's rendezvous is from "
+        "memory to memory");
+  if (by_streams && settings.buffer_bytes % word_bytes != 0)
+    throw UsageError(
+        fmt::format("--accl-buffer-size {} must be a multiple of {} bytes, the words of streams", buffer, word_bytes));
   if (limit < buffer && options.eager_limit.given())
     throw UsageError(fmt::format("--accl-eager-limit {} must be at least a receive buffer, {} bytes", limit, buffer));
   if (settings.credit && settings.buffers < static_cast<std::uint32_t>(ranks))
@@ -89,8 +104,13 @@ Settings settings_of(const std::string& name, const AcclOptions& options, int ra
         fmt::format("--accl-buffers {} must be at least the {} ranks, of which each may send with a credit "
                     "of one buffer (--accl-credit off: without)",
                     settings.buffers, ranks));
-  settings.eager_limit = name == udp ? all_eager : static_cast<std::uint64_t>(std::max(limit, buffer));
+  settings.eager_limit = name == udp || by_streams ? all_eager : static_cast<std::uint64_t>(std::max(limit, buffer));
   return settings;
+}
+
+Paths paths_of(const TransportInfo& info, const AcclOptions& options) {
+  if (info.landing == "streaming") return Paths::streaming;
+  return options.operands == "streams" ? Paths::operands : Paths::memory;
 }
 
 // A message of each round.
@@ -103,10 +123,10 @@ struct Message {
 
 class AcclExchange : public WalkedExchange {
  public:
-  AcclExchange(const Exchange& exchange, Engine& engine, bool streams, std::vector<AcclExchange*>& others)
+  AcclExchange(const Exchange& exchange, Engine& engine, Paths paths, std::vector<AcclExchange*>& others)
       : WalkedExchange(walk_by_step(exchange, "messages of ACCL's engine")),
         engine_(engine),
-        streams_(streams),
+        paths_(paths),
         others_(others) {
     for (const Step& step : exchange.steps) {
       Messages& made = steps_.emplace_back();
@@ -142,20 +162,33 @@ class AcclExchange : public WalkedExchange {
   }
 
   void receive(Message& message) {
-    if (streams_) return engine_.read_stream(message.peer, message.lane, message.slots.take(), message.bytes, ticket_);
+    std::byte* const to = message.slots.take();
+    if (paths_ != Paths::memory) engine_.read_stream(message.peer, message.lane, to, message.bytes, ticket_);
+    if (paths_ == Paths::streaming) return;
     Command command = command_of(Call::recv, message);
-    command.set_address(2, message.slots.take());
+    if (paths_ == Paths::operands)
+      command.streams = result_is_stream;
+    else
+      command.set_address(2, to);
     engine_.issue(command, ticket_);
   }
 
   void send(Message& message) {
+    const std::byte* const from = message.slots.take();
     Command command = command_of(Call::send, message);
-    command.set_address(0, message.slots.take());
-    if (streams_) {
-      command.streams = result_is_stream;
-      command.function = message.lane;
+    if (paths_ == Paths::operands) {
+      command.streams = operand_is_stream;
+      return engine_.issue(command, ticket_, in_words(from, message.bytes));
     }
+    command.set_address(0, from);
+    if (paths_ == Paths::streaming) command.streams = result_is_stream;
     engine_.issue(command, ticket_);
+  }
+
+  static std::vector<std::byte> in_words(const std::byte* from, std::uint64_t bytes) {
+    std::vector<std::byte> words(whole_words(bytes));
+    std::copy_n(from, bytes, words.begin());
+    return words;
   }
 
   static Command command_of(Call call, const Message& message) {
@@ -163,7 +196,7 @@ class AcclExchange : public WalkedExchange {
     command.call = call;
     command.elements = static_cast<std::uint32_t>(message.bytes);
     command.peer = static_cast<std::uint32_t>(message.peer);
-    command.tag = message.lane;
+    command.function = command.tag = message.lane;
     return command;
   }
 
@@ -197,16 +230,22 @@ class AcclExchange : public WalkedExchange {
   }
 
   Engine& engine_;
-  bool streams_, moved_ = false;
+  Paths paths_;
+  bool moved_ = false;
   std::vector<AcclExchange*>& others_;
   std::vector<Messages> steps_;
   Ticket ticket_;
 };
 
-class AcclTransport : public EngineTransport {
+class AcclTransport : public EngineTransport, public KernelJoiner {
  public:
-  AcclTransport(TransportInfo info, World& world, Device& device, const Settings& settings, const Makers& makers)
-      : info_(std::move(info)), world_(world), device_(device), settings_(settings) {
+  AcclTransport(TransportInfo info, World& world, Device& device, const AcclOptions& options, const Makers& makers)
+      : info_(std::move(info)),
+        world_(world),
+        device_(device),
+        settings_(settings_of(info_.name, options, world.size())),
+        paths_(paths_of(info_, options)) {
+    const Settings& settings = settings_;
     const bool by_udp = info_.name.find(udp) != std::string::npos;
     auto network = by_udp ? make_udp_network(world, settings.packet) : make_tcp_network(world, settings.packet);
     if (makers.network) network = makers.network(std::move(network));
@@ -215,7 +254,7 @@ class AcclTransport : public EngineTransport {
                   ? makers.engine(world.rank(), world.size(), settings, std::move(network), session)
                   : std::make_unique<Engine>(world.rank(), world.size(), settings, std::move(network), session);
     world.barrier();  // before that no engine takes packets of this session
-    if (by_kernels()) kernels_ = std::make_unique<LaneKernels>(world, device, *engine_, info_.landing == "streaming");
+    if (by_kernels()) kernels_ = std::make_unique<LaneKernels>(world, device, *engine_, paths_);
   }
   const TransportInfo& info() const override { return info_; }
   Engine& engine() override { return *engine_; }
@@ -231,9 +270,12 @@ class AcclTransport : public EngineTransport {
             {"buffers", settings_.buffers},
             {"buffer_bytes", settings_.buffer_bytes},
             {"eager_limit_bytes", rendezvous ? Json(settings_.eager_limit) : Json(nullptr)},
-            {"rendezvous", rendezvous ? "over TCP; ACCL has it over RDMA only" : "none over UDP"},
+            {"rendezvous", rendezvous                  ? "over TCP; ACCL has it over RDMA only"
+                           : paths_ == Paths::operands ? "none from streams"
+                                                       : "none over UDP"},
             {"credit", settings_.credit},
-            {"streams", settings_.one_stream ? "one" : "lanes"}};
+            {"streams", settings_.one_stream ? "one" : "lanes"},
+            {"operands", operands()}};
   }
 
   Json counted() override {
@@ -273,13 +315,19 @@ class AcclTransport : public EngineTransport {
       for (const auto* list : {&step.sends, &step.receives})
         for (const Transfer& transfer : *list) on_host = on_host && transfer.slots.view.host_pointer() != nullptr;
     if (!on_host) return compile_staged(exchange, device_, *this);
-    return std::make_unique<AcclExchange>(exchange, *engine_, info_.landing == "streaming", exchanges_);
+    return std::make_unique<AcclExchange>(exchange, *engine_, paths_, exchanges_);
   }
   std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
                                   const std::string& kernel) override {
     if (!by_kernels()) return Transport::open_port(exchange, source, kernel);
     check_exchange(exchange, world_);
     return awaited(world_, [&] { return kernels_->open_port(exchange, source, kernel); });
+  }
+  std::unique_ptr<Port> open_port_beside(const std::string& beside, const Exchange& exchange,
+                                         const KernelSource& source, const std::string& kernel) override {
+    if (!by_kernels()) return Transport::open_port(exchange, source, kernel);
+    check_exchange(exchange, world_);
+    return awaited(world_, [&] { return kernels_->open_port(exchange, source, kernel, beside); });
   }
 
  protected:
@@ -290,6 +338,10 @@ class AcclTransport : public EngineTransport {
   }
 
  private:
+  // Of the approaches that have a choice.
+  Json operands() const {
+    return paths_ == Paths::streaming ? Json(nullptr) : Json(paths_ == Paths::operands ? "streams" : "memory");
+  }
   bool by_kernels() const { return info_.scheduled_by == "device"; }
   std::uint32_t next_session() { return broadcast_value(world_, std::random_device{}()); }
 
@@ -312,6 +364,7 @@ class AcclTransport : public EngineTransport {
   World& world_;
   Device& device_;
   Settings settings_;
+  Paths paths_;
   std::vector<AcclExchange*> exchanges_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<LaneKernels> kernels_;  // null: the host schedules
@@ -324,7 +377,17 @@ TransportInfo info_with(const std::string& name, const char* scheduled_by, const
 }
 
 void check_wish(const std::string& name, const World& world, const TransportWish& wish) {
-  settings_of(name, wish.of<AcclOptions>("accl"), world.size());
+  const AcclOptions& options = wish.of<AcclOptions>("accl");
+  settings_of(name, options, world.size());
+  const TransportEntry own = accl_entry(name);
+  const TransportInfo& info = info_of(own, wish.approach);
+  if (options.streams == "one" && approach(info) != "host-streaming")
+    throw UsageError(fmt::format(
+        "--accl-streams one is of --approach host-streaming: {}",
+        info.scheduled_by == "device" ? "kernels on a device have a stream for each lane" : "it uses no streams"));
+  if (options.operands == "streams" && info.landing == "streaming")
+    throw UsageError(fmt::format("--accl-operands streams is of --approach {}-buffered: {} has streams without it",
+                                 info.scheduled_by, approach(info)));
 }
 
 const RegisteredTransport registered_accl_tcp("accl-tcp", accl_entry("accl-tcp"));
@@ -351,14 +414,9 @@ TransportEntry accl_entry(const std::string& name, const Makers& makers) {
     check_wish(name, world, wish);
     const TransportEntry own = accl_entry(name);
     const TransportInfo& info = info_of(own, wish.approach);
-    if (wish.of<AcclOptions>("accl").streams == "one" && approach(info) != "host-streaming")
-      throw UsageError(fmt::format(
-          "--accl-streams one is of --approach host-streaming: {}",
-          info.scheduled_by == "device" ? "kernels on a device have a stream for each lane" : "it uses no streams"));
     const std::string reason = info.scheduled_by == "device" ? why_no_commands(device.info()) : "";
     if (!reason.empty()) throw Unsupported(fmt::format("transport {} ({}): {}", name, wish.approach, reason));
-    return std::make_unique<AcclTransport>(info, world, device,
-                                           settings_of(name, wish.of<AcclOptions>("accl"), world.size()), makers);
+    return std::make_unique<AcclTransport>(info, world, device, wish.of<AcclOptions>("accl"), makers);
   };
   return entry;
 }

@@ -62,14 +62,30 @@ words_in:
   }
 }
 
-#ifdef STREAMING
+#if defined(STREAMING) || defined(OPERANDS)
 #define SENDING_STREAMS hls::stream<command>&commands, hls::stream<uint>&statuses, hls::stream<word>&data TOKENS
+#ifdef STREAMING
+#define SENT_BY (OPERAND_IS_STREAM | RESULT_IS_STREAM)
 #define RECEIVING_STREAMS hls::stream<word>& data TOKENS
+#define receive_message(message, bytes) read_words(message, bytes, data)
+#else
+#define SENT_BY OPERAND_IS_STREAM
+#define RECEIVING_STREAMS SENDING_STREAMS
+#define receive_message(message, bytes) receive_words(message, bytes, port_peer, port_number, commands, statuses, data)
 
-static void send_words(uchar* message, const ulong bytes, const uint peer, const uint number,
+static void receive_words(uchar* message, const ulong bytes, const uint peer, const uint number,
+                          hls::stream<command>& commands, hls::stream<uint>& statuses, hls::stream<word>& data) {
+#pragma HLS inline
+  issue(commands, CALL_RECV, bytes, peer, number, number, RESULT_IS_STREAM, 0, 0);
+  read_words(message, bytes, data);
+  await_status(statuses);
+}
+#endif
+
+static void send_words(const uchar* message, const ulong bytes, const uint peer, const uint number,
                        hls::stream<command>& commands, hls::stream<uint>& statuses, hls::stream<word>& data) {
 #pragma HLS inline
-  issue(commands, CALL_SEND, bytes, peer, number, number, OPERAND_IS_STREAM | RESULT_IS_STREAM, 0, 0);
+  issue(commands, CALL_SEND, bytes, peer, number, number, SENT_BY, 0, 0);
 words_out:
   for (ulong at = 0; at < bytes; at += WORD) {
 #pragma HLS pipeline II = 1
@@ -83,7 +99,6 @@ words_out:
   await_status(statuses);
 }
 #define send_message(message, bytes) send_words(message, bytes, port_peer, port_number, commands, statuses, data)
-#define receive_message(message, bytes) read_words(message, bytes, data)
 #else
 #define SENDING_STREAMS hls::stream<command>&commands, hls::stream<uint>&statuses TOKENS
 #define RECEIVING_STREAMS SENDING_STREAMS

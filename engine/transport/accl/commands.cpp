@@ -27,9 +27,13 @@ void Engine::execute(const Issued& issued) {
       do_locally(command, {command.get_address(0), command.get_address(1), command.get_address(2), bytes_of(command)});
       return end(ticket, status::done);
     case Call::send:
-      return start_send(command, ticket);
-    case Call::recv:
-      return start_receive(command.peer, {command.tag, command.get_address(2), bytes_of(command), &ticket});
+      return start_send(issued);
+    case Call::recv: {
+      Receive receive{command.tag, command.get_address(2), bytes_of(command), &ticket};
+      receive.to_stream = (command.streams & result_is_stream) != 0;
+      receive.stream = command.function;
+      return start_receive(command.peer, receive);
+    }
     default:
       return end(ticket, status::not_implemented);
   }
@@ -45,8 +49,15 @@ std::uint32_t Engine::configure(const Command& command) {
   return status::done;
 }
 
-void Engine::start_send(const Command& command, Ticket& ticket) {
+void Engine::start_send(const Issued& issued) {
+  const Command& command = issued.command;
+  Ticket& ticket = *issued.ticket;
   Send send{Kind::eager, command.tag, command.function, command.get_address(0), bytes_of(command), &ticket};
+  if ((command.streams & operand_is_stream) != 0 && send.length > 0) {
+    if (issued.words == nullptr || issued.words->size() < send.length) return end(ticket, status::not_implemented);
+    send.words = issued.words;
+    send.from = send.words->data();
+  }
   if ((command.streams & result_is_stream) == 0) return send_message(command.peer, send);
   ++counts_.messages;
   ++counts_.eager;
@@ -59,7 +70,7 @@ void Engine::start_send(const Command& command, Ticket& ticket) {
 void Engine::send_message(std::size_t to, Send send) {
   Peer& peer = peers_[to];
   ++counts_.messages;
-  if (send.length <= settings_.eager_limit) {
+  if (send.length <= settings_.eager_limit || send.words != nullptr) {
     ++counts_.eager;
     peer.sends.push_back(send);
     return;
@@ -79,7 +90,7 @@ void Engine::send_message(std::size_t to, Send send) {
 
 void Engine::start_receive(std::size_t from, Receive receive) {
   Peer& peer = peers_[from];
-  if (receive.length > settings_.eager_limit) {
+  if (receive.length > settings_.eager_limit && !receive.to_stream) {
     receive.address = ++addresses_;
     Header address;
     address.kind = Kind::address;

@@ -29,7 +29,8 @@ Engine::Engine(int rank, int size, const Settings& settings, std::unique_ptr<Net
       window_(network_->window()),
       share_(at_least_one(settings.buffers / static_cast<std::uint32_t>(size))),
       peers_(static_cast<std::size_t>(size)),
-      pool_(settings.buffers * settings.buffer_bytes) {
+      pool_(settings.buffers * settings.buffer_bytes),
+      moved_(settings.buffer_bytes) {
   restart(session);
   thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
 }
@@ -39,10 +40,12 @@ Engine::~Engine() {
   thread_.join();
 }
 
-void Engine::issue(const Command& command, Ticket& ticket) {
+void Engine::issue(const Command& command, Ticket& ticket, std::vector<std::byte> words) {
   ticket.open.fetch_add(1, std::memory_order_relaxed);
+  Operand operand;
+  if (!words.empty()) operand = std::make_shared<const std::vector<std::byte>>(std::move(words));
   const std::lock_guard lock(mutex_);
-  commands_.push_back({command, &ticket});
+  commands_.push_back({command, &ticket, std::move(operand)});
 }
 
 bool Engine::advance() {
@@ -130,7 +133,7 @@ void Engine::end_all() {
     if (peer.left < peer.batch.size()) network_->abandon(static_cast<int>(i), peer.batch[peer.left]);
     peer.batch.clear();
     peer.left = 0;
-    for (Ticket* ticket : std::exchange(peer.ends, {})) end(*ticket, status::packets_out_of_sequence);
+    for (const End& one : std::exchange(peer.ends, {})) end(*one.ticket, status::packets_out_of_sequence);
     for (auto* list : {&peer.sends, &peer.writes, &peer.without_address})
       for (const Send& send : std::exchange(*list, {})) end(*send.ticket, status::packets_out_of_sequence);
     for (auto* list : {&peer.receives, &peer.rendezvous})

@@ -1,6 +1,7 @@
 // ACCL's engine in software, one a rank: takes commands, cuts messages into packets, holds what comes in receive
 // buffers until a receive matches it by source, tag and sequence, and copies it out (eager); or has the sender write to
-// the receive's address (rendezvous); or passes it to a kernel's stream. Collectives are such messages in stages
+// the receive's address (rendezvous); or passes it to a kernel's stream. Operands of sends and results of receives may
+// be streams, too; as in ACCL, such messages are eager at any size. Collectives are such messages in stages
 // (collectives.hpp). Source: Meyer 2024, section 5.1.1; Xilinx/ACCL.
 //
 // The engine's work is done by whoever waits for it (advance()), and by a thread of the engine while nobody does.
@@ -33,6 +34,9 @@ struct Settings {
   bool one_stream = false;               // of all ranks and lanes; its words are in the order of their arrival
 };
 constexpr std::size_t word_bytes = 64;  // of kernels' streams
+constexpr std::size_t whole_words(std::uint64_t bytes) {
+  return static_cast<std::size_t>((bytes + word_bytes - 1) / word_bytes * word_bytes);
+}
 // Tags of collectives' messages, which clients do not use.
 constexpr std::uint32_t collective_tag = 0x80000000;
 
@@ -52,8 +56,9 @@ class Engine : private Sink {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Ticket::open counts the commands that are not complete; the ticket must outlive them.
-  void issue(const Command& command, Ticket& ticket);
+  // Ticket::open counts the commands that are not complete; the ticket must outlive them. `words`: what a kernel puts
+  // into its stream for this command, if its operand is one.
+  void issue(const Command& command, Ticket& ticket, std::vector<std::byte> words = {});
   // A kernel of this rank that takes the next `bytes` of a stream from a rank: no command.
   void read_stream(int from, std::uint32_t stream, std::byte* to, std::uint64_t bytes, Ticket& ticket);
   // A kernel that issues commands itself; the pipes must outlive it here.
@@ -78,6 +83,8 @@ class Engine : private Sink {
     Ticket* ticket;
     std::uint64_t address = 0;  // told to the sender of a rendezvous
     std::uint64_t received = 0;
+    bool to_stream = false;  // and not to memory
+    std::uint32_t stream = 0;
   };
   // A segment in a receive buffer.
   struct Segment {
@@ -88,6 +95,8 @@ class Engine : private Sink {
   // The steps at which a wrong engine differs.
   virtual bool matches(const Receive& receive, const Segment& segment) const { return receive.tag == segment.tag; }
   virtual void copy_out(std::uint32_t buffer, std::byte* to, std::size_t bytes);
+  // The stream of the kernel that receives.
+  virtual std::uint32_t result_stream(std::uint32_t number) const { return number; }
   // The header word of a packet in the kernel's one stream, by which the kernel sorts.
   virtual Header header_of(const std::byte* words);
   virtual bool is_written(const Receive& receive) const { return receive.received == receive.length; }
@@ -95,9 +104,11 @@ class Engine : private Sink {
   std::byte* place_of(std::uint32_t buffer) { return pool_.data() + buffer * settings_.buffer_bytes; }
 
  private:
+  using Operand = std::shared_ptr<const std::vector<std::byte>>;  // words of a stream; null: in memory
   struct Issued {
     Command command;
     Ticket* ticket;
+    Operand words = {};
   };
   struct Send {
     Kind kind;
@@ -106,6 +117,12 @@ class Engine : private Sink {
     std::uint64_t length;
     Ticket* ticket;
     std::uint64_t address = 0, sent = 0;
+    Operand words = {};
+  };
+  // Of a send whose last packet is in the batch, which needs its words.
+  struct End {
+    Ticket* ticket;
+    Operand words;
   };
   struct Peer;
   struct Words {
@@ -163,7 +180,7 @@ class Engine : private Sink {
     std::deque<Address> addresses;  // without a send
     std::vector<Packet> batch;      // under way to the network, `left` of them sent
     std::size_t left = 0;
-    std::vector<Ticket*> ends;                              // with the batch
+    std::vector<End> ends;                                  // with the batch
     std::uint32_t sequence = 0, segments = 0, packets = 0;  // sent
     std::uint32_t freed = 0, taken = 0;                     // of these, at the peer
     std::uint32_t expected = 0;                             // sequence
@@ -182,7 +199,7 @@ class Engine : private Sink {
   bool progress();
   void execute(const Issued& issued);
   std::uint32_t configure(const Command& command);
-  void start_send(const Command& command, Ticket& ticket);
+  void start_send(const Issued& issued);
   void send_message(std::size_t to, Send send);
   void start_receive(std::size_t from, Receive receive);
   void copy(const Command& command, Ticket& ticket);
@@ -208,8 +225,9 @@ class Engine : private Sink {
   void match(Peer& peer, const Segment& segment);
   bool give(Peer& peer, Receive& receive, const Segment& segment);
   static Stream& stream_of(Peer& peer, std::uint32_t number);
-  std::size_t feed(Stream& stream, const std::byte* bytes, std::size_t size);
-  bool put_into(Stream& stream, const std::byte* bytes, std::size_t size);
+  static bool pour(Stream& stream, const std::byte* bytes, std::size_t size, Peer* sender);
+  static std::size_t feed(Stream& stream, const std::byte* bytes, std::size_t size);
+  static bool put_into(Stream& stream, const std::byte* bytes, std::size_t size);
   bool serve_kernels();
   bool serve(AttachedKernel& kernel);
   bool drain(Stream& stream);
@@ -236,7 +254,7 @@ class Engine : private Sink {
   std::vector<Led> led_;
   Shared shared_;
   std::vector<Peer> peers_;
-  std::vector<std::byte> pool_;
+  std::vector<std::byte> pool_, moved_;  // receive buffers; a segment on its way from one to a stream
   std::vector<std::uint32_t> free_;
   Counts counts_;
   bool failed_ = false;

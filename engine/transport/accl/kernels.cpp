@@ -70,15 +70,26 @@ std::string why_no_commands(const DeviceInfo& info) {
 
 // --- lanes --------------------------------------------------------------------------------------
 
+namespace {
+
+// What accl.cl and accl_hls.cpp define for each lane.
+LaneNames names_of_lane(bool in_hls) {
+  LaneNames made{{"send_message", "receive_message"}, {"read_words", "send_by_engine", "receive_by_engine"}};
+  for (const char* end : {"SEND", "RECEIVE"})
+    for (const char* what : {"COMMANDS", "STATUSES", "DATA"}) made.macros.push_back(fmt::format("{}_{}", end, what));
+  const std::vector<const char*> others =
+      in_hls ? std::vector{"issue", "await_status", "send_words", "receive_words"}
+             : std::vector{"command_of",       "send_commands",    "send_statuses", "send_data",
+                           "receive_commands", "receive_statuses", "receive_data"};
+  made.names.insert(made.names.end(), others.begin(), others.end());
+  return made;
+}
+
+}  // namespace
+
 // The kernels of one list of lanes and one text.
 class LaneKernels::Circuit {
  public:
-  struct Pair {
-    Pipes send, receive;
-    KernelPipes ends[2];  // of the kernels that issue commands
-    std::unique_ptr<Program> program;
-  };
-
   Circuit(Engine& engine, std::uint32_t number) : engine_(engine), number_(number) {}
   ~Circuit() {
     for (const auto& pair : pairs_)
@@ -89,40 +100,58 @@ class LaneKernels::Circuit {
   Circuit(const Circuit&) = delete;
   Circuit& operator=(const Circuit&) = delete;
 
-  void add(Device& device, const Lane& lane, bool streaming, const KernelSource& source, const std::string& kernel) {
-    Pair& pair = *pairs_.emplace_back(std::make_unique<Pair>());
-    Connected made;
-    if (lane.send != nullptr) {
-      connect_kernel(made, kernel + send_suffix, "SEND", pair.send, true, streaming, true);
-      attach(pair.ends[0], pair.send);
-    }
-    if (lane.receive != nullptr) {
-      connect_kernel(made, kernel + receive_suffix, "RECEIVE", pair.receive, !streaming, streaming, false);
-      if (streaming) {
-        led_.emplace_back(lane.receive->peer, number_of(lane));
-        engine_.lead_stream(lane.receive->peer, number_of(lane), pair.receive.data.write_end());
-      } else {
-        attach(pair.ends[1], pair.receive);
-      }
-    }
+  // `beside`: other kernels' text, in one program with those of all lanes; "" = a program for each lane.
+  void build(Device& device, const std::vector<Lane>& lanes, Paths paths, const KernelSource& source,
+             const std::string& kernel, const std::string& beside) {
     const bool hls = is_in_hls(device);
-    const std::string more = "#define PORT_MORE uint port_peer, uint port_number,\n";
-    const std::string own = (streaming ? "#define STREAMING\n" : "") + (hls ? "" : made.defines);
-    KernelSource whole = pair_source(lane, hls, own + text_in(hls), source, kernel);
-    (hls ? whole.hls : whole.opencl).insert(0, more);
-    if (hls) whole.streams.insert(whole.streams.end(), made.streams.begin(), made.streams.end());
-    pair.program = device.build(whole);
+    std::vector<KernelSource> texts;
+    for (const Lane& lane : lanes) texts.push_back(connect(hls, lane, paths, source, kernel));
+    joined_ = !beside.empty();
+    if (joined_)
+      programs_.push_back(device.build(joined_source(hls, beside, source, texts, kernel, names_of_lane(hls))));
+    else
+      for (const KernelSource& text : texts) programs_.push_back(device.build(text));
   }
   // Of the lane's tags and streams: other circuits use others.
   std::uint32_t number_of(const Lane& lane) const {
     return number_ << lane_bits | static_cast<std::uint32_t>(lane.number);
   }
-  Program& program(std::size_t lane) { return *pairs_[lane]->program; }
+  Program& program(std::size_t lane) { return *programs_[joined_ ? 0 : lane]; }
+  bool is_joined() const { return joined_; }
 
   bool under_way = false;
 
  private:
   static constexpr std::uint32_t lane_bits = 16;
+  struct Pair {
+    Pipes send, receive;
+    KernelPipes ends[2];  // of the kernels that issue commands
+  };
+
+  KernelSource connect(bool hls, const Lane& lane, Paths paths, const KernelSource& source, const std::string& kernel) {
+    const bool words = paths != Paths::memory, receives = paths != Paths::streaming;
+    Pair& pair = *pairs_.emplace_back(std::make_unique<Pair>());
+    Connected made;
+    if (lane.send != nullptr) {
+      connect_kernel(made, kernel + send_suffix, "SEND", pair.send, true, words, true);
+      attach(pair.ends[0], pair.send);
+    }
+    if (lane.receive != nullptr) {
+      connect_kernel(made, kernel + receive_suffix, "RECEIVE", pair.receive, receives, words, false);
+      if (words) {
+        led_.emplace_back(lane.receive->peer, number_of(lane));
+        engine_.lead_stream(lane.receive->peer, number_of(lane), pair.receive.data.write_end());
+      }
+      if (receives) attach(pair.ends[1], pair.receive);
+    }
+    const std::string more = "#define PORT_MORE uint port_peer, uint port_number,\n";
+    std::string own = words ? receives ? "#define OPERANDS\n" : "#define STREAMING\n" : "";
+    if (!hls) own += made.defines;
+    KernelSource whole = pair_source(lane, hls, own + text_in(hls), source, kernel);
+    (hls ? whole.hls : whole.opencl).insert(0, more);
+    if (hls) whole.streams.insert(whole.streams.end(), made.streams.begin(), made.streams.end());
+    return whole;
+  }
 
   void attach(KernelPipes& ends, const Pipes& pipes) {
     ends = {pipes.commands.read_end(), pipes.statuses.write_end(), pipes.data.read_end()};
@@ -131,8 +160,10 @@ class LaneKernels::Circuit {
 
   Engine& engine_;
   std::uint32_t number_;
+  bool joined_ = false;
   std::vector<std::pair<int, std::uint32_t>> led_;
   std::vector<std::unique_ptr<Pair>> pairs_;
+  std::vector<std::unique_ptr<Program>> programs_;  // by lane, or one
 };
 
 namespace {
@@ -147,9 +178,11 @@ class LanesPort : public PairPort {
         const Transfer* transfer = sends ? lanes[i].send : lanes[i].receive;
         if (transfer == nullptr) continue;
         add(device, circuit.program(i), lanes[i], kernel, sends,
-            {static_cast<std::uint32_t>(transfer->peer), circuit.number_of(lanes[i])});
+            {static_cast<std::uint32_t>(transfer->peer), circuit.number_of(lanes[i])},
+            circuit.is_joined() ? fmt::format("_{}", i) : "");
       }
   }
+  Program& program() override { return circuit_.is_joined() ? circuit_.program(0) : Port::program(); }
 
  private:
   void begin_run() override {
@@ -163,14 +196,18 @@ class LanesPort : public PairPort {
 
 }  // namespace
 
-LaneKernels::LaneKernels(World& world, Device& device, Engine& engine, bool streaming)
-    : world_(world), device_(device), engine_(engine), streaming_(streaming) {}
+LaneKernels::LaneKernels(World& world, Device& device, Engine& engine, Paths paths)
+    : world_(world), device_(device), engine_(engine), paths_(paths) {}
 LaneKernels::~LaneKernels() = default;
 
 std::unique_ptr<Port> LaneKernels::open_port(const Exchange& exchange, const KernelSource& source,
-                                             const std::string& kernel) {
+                                             const std::string& kernel, const std::string& beside) {
+  if (!beside.empty() && paths_ == Paths::memory)
+    throw Unsupported(
+        "kernels that are joined to others have their messages in no memory of the engine's: use --accl-operands "
+        "streams, or --approach device-streaming");
   const std::vector<Lane> lanes = lanes_of(exchange, subject, remedy);
-  std::string key = fmt::format("{}\n{}\n{}\n{}\n", kernel, source.options, source.opencl, source.hls);
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n", kernel, source.options, beside, source.opencl, source.hls);
   for (const Lane& lane : lanes)
     key += fmt::format("{} {} {}\n", lane.number, lane.receive != nullptr ? lane.receive->peer : -1,
                        lane.send != nullptr ? lane.send->peer : -1);
@@ -183,7 +220,7 @@ std::unique_ptr<Port> LaneKernels::open_port(const Exchange& exchange, const Ker
   if (number == none) {
     number = static_cast<std::uint32_t>(circuits_.size());
     circuits_.push_back(std::make_unique<Circuit>(engine_, number));
-    for (const Lane& lane : lanes) circuits_.back()->add(device_, lane, streaming_, source, kernel);
+    circuits_.back()->build(device_, lanes, paths_, source, kernel, beside);
     known_[key] = number;
     world_.barrier();
   }

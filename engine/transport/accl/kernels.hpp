@@ -2,6 +2,7 @@
 // engine of their rank by pipes, which FPGA emulators and HLS's C simulation have as io channels and as streams.
 //
 //   device-buffered    a kernel sends from its memory, another one receives into it: a command each
+//                      (--accl-operands streams: by words to and from the engine)
 //   device-streaming   a kernel sends its own words, to the stream of another rank's kernel: one command
 #pragma once
 
@@ -15,6 +16,13 @@
 #include "transport/sockets.hpp"
 
 namespace plumb::accl {
+
+// Where the ends of a message are. Source: Meyer 2024, figure 5.1 and section 5.2.1.
+enum class Paths {
+  memory,     // buffered
+  operands,   // buffered, but from the sending kernel's stream, and by the receive to the receiving kernel's
+  streaming,  // to the receiving kernel's stream, without a receive
+};
 
 // A pipe between a kernel and the engine of the same process.
 class Pipe {
@@ -40,12 +48,13 @@ std::string why_no_commands(const DeviceInfo& info);
 // kernels, one at a time.
 class LaneKernels {
  public:
-  LaneKernels(World& world, Device& device, Engine& engine, bool streaming);
+  LaneKernels(World& world, Device& device, Engine& engine, Paths paths);
   ~LaneKernels();
   LaneKernels(const LaneKernels&) = delete;
   LaneKernels& operator=(const LaneKernels&) = delete;
-  // Collective.
-  std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source, const std::string& kernel);
+  // Collective. `beside`: as of KernelJoiner, "" = none.
+  std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source, const std::string& kernel,
+                                  const std::string& beside = "");
 
   class Circuit;
 
@@ -53,7 +62,7 @@ class LaneKernels {
   World& world_;
   Device& device_;
   Engine& engine_;
-  bool streaming_;
+  Paths paths_;
   std::map<std::string, std::uint32_t> known_;      // own lanes and text: the circuit
   std::vector<std::unique_ptr<Circuit>> circuits_;  // numbered alike on all ranks
 };

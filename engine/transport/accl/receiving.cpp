@@ -94,7 +94,12 @@ bool Engine::give(Peer& peer, Receive& receive, const Segment& segment) {
                      receive.length));
     return false;
   }
-  copy_out(segment.buffer, receive.to + receive.received, segment.bytes);
+  if (receive.to_stream) {
+    copy_out(segment.buffer, moved_.data(), segment.bytes);
+    pour(stream_of(peer, result_stream(receive.stream)), moved_.data(), segment.bytes, nullptr);
+  } else {
+    copy_out(segment.buffer, receive.to + receive.received, segment.bytes);
+  }
   ++peer.own_freed;
   receive.received += segment.bytes;
   if (receive.received < receive.length) return false;

@@ -22,7 +22,7 @@ bool Engine::send_to(std::size_t number) {
   const std::size_t gone = network_->send(static_cast<int>(number), std::span(peer.batch).subspan(peer.left));
   peer.left += gone;
   if (peer.left == peer.batch.size()) {
-    for (Ticket* ticket : peer.ends) end(*ticket, status::done);
+    for (const End& one : peer.ends) end(*one.ticket, status::done);
     peer.ends.clear();
     peer.batch.clear();
     peer.left = 0;
@@ -45,7 +45,7 @@ void Engine::fill(std::size_t number) {
         done.address = send.address;
         add(number, done, nullptr);
       }
-      peer.ends.push_back(send.ticket);
+      peer.ends.push_back({send.ticket, send.words});
       list->pop_front();
     }
   const std::uint32_t freed = peer.own_freed - peer.told_freed, taken = peer.own_taken - peer.told_taken;

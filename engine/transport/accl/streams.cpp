@@ -14,10 +14,6 @@ namespace plumb::accl {
 
 namespace {
 
-std::size_t whole_words(std::uint64_t bytes) {
-  return static_cast<std::size_t>((bytes + word_bytes - 1) / word_bytes * word_bytes);
-}
-
 // Appends what a pipe holds, up to `size` bytes; returns whether there was anything.
 bool append_from(int file, std::vector<std::byte>& bytes, std::size_t size) {
   const std::size_t before = bytes.size();
@@ -73,6 +69,14 @@ std::size_t Engine::feed(Stream& stream, const std::byte* bytes, std::size_t siz
   return taken;
 }
 
+// Gives bytes to the kernels that wait, and keeps the rest for those to come; returns whether all were taken at once.
+bool Engine::pour(Stream& stream, const std::byte* bytes, std::size_t size, Peer* sender) {
+  const std::size_t taken = stream.packets.empty() ? feed(stream, bytes, size) : 0;
+  if (taken == size) return true;
+  stream.packets.push_back({{bytes + taken, bytes + size}, sender});
+  return false;
+}
+
 // Of a copy: false without a kernel for all of it.
 bool Engine::put_into(Stream& stream, const std::byte* bytes, std::size_t size) {
   if (stream.file < 0) return feed(stream, bytes, size) == size;
@@ -86,11 +90,7 @@ bool Engine::take_stream(Peer& sender, Stream& stream, const Header& header, con
     fail(fmt::format("a packet from rank {} was lost: its stream is full (--accl-credit prevents it)", header.source));
     return true;
   }
-  const std::size_t taken = stream.packets.empty() ? feed(stream, payload, header.bytes) : 0;
-  if (taken == header.bytes)
-    ++sender.own_taken;
-  else
-    stream.packets.push_back({{payload + taken, payload + header.bytes}, &sender});
+  if (pour(stream, payload, header.bytes, &sender)) ++sender.own_taken;
   return true;
 }
 
@@ -168,9 +168,10 @@ bool Engine::serve(AttachedKernel& kernel) {
            append_from(kernel.pipes.data, order->data, order->wanted - order->data.size()))
       moved = true;
     if (order->data.size() < order->wanted) break;
-    if (order->wanted > 0) order->command.set_address(0, order->data.data());
     order->is_executed = moved = true;
-    execute({order->command, &order->ticket});
+    Operand words;
+    if (order->wanted > 0) words = std::make_shared<const std::vector<std::byte>>(std::move(order->data));
+    execute({order->command, &order->ticket, std::move(words)});
   }
   for (; !kernel.orders.empty() && kernel.orders.front()->ticket.open == 0; kernel.orders.pop_front()) {
     const std::uint32_t status = kernel.orders.front()->ticket.status;

@@ -118,26 +118,13 @@ KernelSource kernels(bool in_hls, const Lane& lane, const Pair& pair, const Kern
   return pair_source(lane, false, names + embedded_text("engine/transport/channel/channel.cl"), source, kernel);
 }
 
-// Before the text of a lane in a program of several: what the lane before defined is gone, and names end in the number.
-std::string lane_head(bool in_hls, std::size_t lane, const std::string& kernel) {
-  std::string text = fmt::format("\n#undef LANE\n#define LANE {}\n", lane);
-  for (const char* gone : {"SENDS", "RECEIVES", "PAIR", "TELL", "AWAIT", "TOKENS", "PORT_STREAMS", "OUT0", "OUT1",
-                           "IN0", "IN1", "send_message", "receive_message"})
-    text += fmt::format("#undef {}\n", gone);
-  std::vector<std::string> names{"load", "store", kernel + send_suffix, kernel + receive_suffix};
+LaneNames names_of_lane(bool in_hls) {
+  LaneNames made{{"OUT0", "OUT1", "IN0", "IN1", "send_message", "receive_message"}, {"load", "store"}};
   const std::vector<const char*> others =
       in_hls ? std::vector{"send_words", "receive_words"}
-             : std::vector{"send_message", "receive_message", "out0", "out1", "in0", "in1", "sent", "received"};
-  names.insert(names.end(), others.begin(), others.end());
-  for (const std::string& name : names) text += fmt::format("#undef {0}\n#define {0} {0}_{1}\n", name, lane);
-  return text;
-}
-
-// A stream's end at a lane's kernel in such a program.
-std::string numbered(const std::string& end, std::size_t lane, const std::string& kernel) {
-  for (const std::string& name : {kernel + send_suffix, kernel + receive_suffix})
-    if (end.starts_with(name + ".")) return fmt::format("{}_{}{}", name, lane, end.substr(name.size()));
-  return end;
+             : std::vector{"send_message", "receive_message", "out0", "out1", "in0", "in1"};
+  made.names.insert(made.names.end(), others.begin(), others.end());
+  return made;
 }
 
 }  // namespace
@@ -267,19 +254,11 @@ void Wiring::build(Circuit& circuit, const std::vector<Lane>& lanes, const Kerne
       circuit[i]->program = device_.build(kernels(in_hls, lanes[i], *circuit[i], source, kernel));
     return;
   }
-  KernelSource joined = source;
-  std::string text = beside;
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const KernelSource own = kernels(in_hls, lanes[i], *circuit[i], source, kernel);
-    text += lane_head(in_hls, i, kernel) + (in_hls ? own.hls : own.opencl);
-    for (StreamLink link : own.streams) {
-      for (std::string* end : {&link.from, &link.to}) *end = numbered(*end, i, kernel);
-      joined.streams.push_back(link);
-    }
-  }
-  (in_hls ? joined.hls : joined.opencl) = text;
+  std::vector<KernelSource> texts;
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    texts.push_back(kernels(in_hls, lanes[i], *circuit[i], source, kernel));
   if (circuit.empty()) circuit.push_back(std::make_unique<Pair>());
-  circuit.front()->program = device_.build(joined);
+  circuit.front()->program = device_.build(joined_source(in_hls, beside, source, texts, kernel, names_of_lane(in_hls)));
 }
 
 }  // namespace plumb::channel

@@ -53,4 +53,44 @@ KernelSource pair_source(const Lane& lane, bool in_hls, const std::string& text,
   return made;
 }
 
+namespace {
+
+// Before the text of a lane: what the lane before defined is gone, and names end in the number.
+std::string lane_head(bool in_hls, std::size_t lane, const std::string& kernel, const LaneNames& own) {
+  std::string text = fmt::format("\n#undef LANE\n#define LANE {}\n", lane);
+  std::vector<std::string> macros{"SENDS", "RECEIVES", "PAIR", "TELL", "AWAIT", "TOKENS", "PORT_STREAMS"};
+  macros.insert(macros.end(), own.macros.begin(), own.macros.end());
+  for (const std::string& gone : macros) text += fmt::format("#undef {}\n", gone);
+  std::vector<std::string> names{kernel + send_suffix, kernel + receive_suffix};
+  if (!in_hls) names.insert(names.end(), {"sent", "received"});
+  names.insert(names.end(), own.names.begin(), own.names.end());
+  for (const std::string& name : names) text += fmt::format("#undef {0}\n#define {0} {0}_{1}\n", name, lane);
+  return text;
+}
+
+// A stream's end at a lane's kernel.
+std::string end_of_lane(const std::string& end, std::size_t lane, const std::string& kernel) {
+  for (const std::string& name : {kernel + send_suffix, kernel + receive_suffix})
+    if (end.starts_with(name + ".")) return fmt::format("{}_{}{}", name, lane, end.substr(name.size()));
+  return end;
+}
+
+}  // namespace
+
+KernelSource joined_source(bool in_hls, const std::string& beside, const KernelSource& source,
+                           const std::vector<KernelSource>& lanes, const std::string& kernel, const LaneNames& own) {
+  KernelSource joined = source;
+  std::string text = beside;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    text += lane_head(in_hls, i, kernel, own) + (in_hls ? lanes[i].hls : lanes[i].opencl);
+    for (const StreamLink& link : lanes[i].streams) {
+      joined.streams.push_back(link);
+      for (std::string* end : {&joined.streams.back().from, &joined.streams.back().to})
+        *end = end_of_lane(*end, i, kernel);
+    }
+  }
+  (in_hls ? joined.hls : joined.opencl) = text;
+  return joined;
+}
+
 }  // namespace plumb

@@ -28,4 +28,14 @@ constexpr const char *send_suffix = "_send", *receive_suffix = "_receive";  // o
 KernelSource pair_source(const Lane& lane, bool in_hls, const std::string& text, const KernelSource& source,
                          const std::string& kernel);
 
+// What a transport's text of a lane defines: its macros, and its functions and channels.
+struct LaneNames {
+  std::vector<std::string> macros, names;
+};
+
+// Texts of lanes (pair_source()) in one program, after `beside`: names of each lane, and of its kernels, end in its
+// place. Their streams follow those of `source`.
+KernelSource joined_source(bool in_hls, const std::string& beside, const KernelSource& source,
+                           const std::vector<KernelSource>& lanes, const std::string& kernel, const LaneNames& own);
+
 }  // namespace plumb

@@ -76,6 +76,15 @@ OF_PERSISTENT = [
 PIPELINE = "benchmarks/apps/shallow_water/single_work_item.cl"
 PIECES = ("--partitioner", "rcb", "--mesh", "rectangle", "--across", "6", "--steps", "4")
 ALONE = (*PIECES, "--order", "0")
+# Over ACCL's engine, stream out and buffer in.
+OUT_OF_STREAMS = (
+    "--transport",
+    "accl-tcp",
+    "--approach",
+    "device-buffered",
+    "--accl-operands",
+    "streams",
+)
 # The text is OpenCL C and HLS C++: (name, device, ranks, words, old, new).
 OF_PIPELINE = [
     ("next-state", "fpga", 1, ALONE, "s.from = states[now]", "s.from = states[next]"),
@@ -93,6 +102,11 @@ OF_PIPELINE = [
         *("field-not-sent", "fpga", 2, (*ALONE, "--transport", "channel")),
         "message[i + k] = p.value[k]",
         "message[i + k] = p.value[0]",
+    ),
+    (
+        *("stage-not-sent", "hls", 2, (*ALONE, *OUT_OF_STREAMS)),
+        "const parcel p = READ(OWN_STREAM);",
+        "const parcel p = READ(OWN_STREAM);\n      if (stage == 2) continue;",
     ),
     (
         *("velocities-one-stage-old", "hls", 1, ALONE),
