@@ -181,7 +181,9 @@ def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
         curves.append(Curve(f"in proportion, {key}", ideal, number, model=True))
     _, unit, name = next(iter(next(iter(kept.values())).values()))
     title = f"{shown[0].record.benchmark.name}: {name} over ranks"
-    yield Chart(title, Axis("ranks", log=True), Axis(f"{name}, {unit}", log=True), curves)
+    yield Chart(
+        title, Axis("ranks", log=True, kind="count"), Axis(f"{name}, {unit}", log=True), curves
+    )
 
 
 def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:

@@ -35,7 +35,7 @@ _HEIGHT = 210  # of the plot
 _LETTER = 6.4  # pixels of a letter at the usual size; an upper estimate
 _DOTS = 60  # per row of a distribution
 _ROW = 20
-_GAP = 0.3  # between bars of a timeline, in pixels
+_GAP = 1.0  # between bars of a timeline, in pixels; closer ones are drawn as one
 _STYLE = (
     "text{font:11px system-ui,'DejaVu Sans',sans-serif;fill:#334155}.g{stroke:#e2e8f0}"
     ".a{stroke:#64748b}.l{fill:none;stroke-width:1.8}.m{stroke-dasharray:5 3}.b{fill-opacity:.18}"
