@@ -62,7 +62,7 @@ def standalone(figure: Figure) -> str:
         f".c{i}.l,.c{i}.k{{stroke:{colour}}}.c{i}.f,.c{i}.b,.c{i}.d{{fill:{colour}}}"
         for i, colour in enumerate(_LIGHT)
     )
-    lines = _wrapped(figure.title, 62)
+    lines = _wrapped(figure.title, 52)
     head = "".join(
         _text(8, 17 + 15 * i, line, more=' style="font-weight:600;font-size:12px"')
         for i, line in enumerate(lines)
@@ -337,7 +337,7 @@ def _heat(figure: Heat) -> tuple[str, float, str]:
             )
     bottom = top + len(figure.rows) * high
     scale = f"{_figure(low)} to {_figure(most)} {figure.unit}, the darker the more"
-    axes = " by ".join(filter(None, [figure.row_label, figure.column_label]))
+    axes = f"{figure.row_label} down, {figure.column_label} across" if figure.row_label else ""
     parts.append(_text(8, bottom + 16, f"{axes + ': ' if axes else ''}{scale}"))
     return "".join(parts), bottom + 24, f"{axes}: {scale}"
 
