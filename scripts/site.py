@@ -137,17 +137,23 @@ def relocated(text: str, folder: str, page: str, pages: dict[str, str]) -> str:
 
 
 def benchmark_pages(root: Path, described: dict[str, Any]) -> dict[str, str]:
-    """Text by page, for each README.md under benchmarks/."""
-    readmes = sorted(
-        path.relative_to(root).as_posix() for path in root.glob("benchmarks/*/*/README.md")
-    )
+    """Text by page, for each README.md under benchmarks/, and each text beside it."""
+    written = sorted(path.relative_to(root).as_posix() for path in root.glob("benchmarks/*/*/*.md"))
     # A folder may share its name with another's (osu/shmem): the family goes before it.
-    pages = {readme: f"benchmarks/{'_'.join(readme.split('/')[1:3])}.md" for readme in readmes}
+    pages = {
+        file: f"benchmarks/{'_'.join(file.removesuffix('.md').split('/')[1:])}.md".replace(
+            "_README", ""
+        )
+        for file in written
+    }
     files = {**pages, **{f"docs/{path.name}": path.name for path in (root / "docs").glob("*.md")}}
     texts = {}
-    for readme, page in pages.items():
-        folder = posixpath.dirname(readme)
-        text = relocated((root / readme).read_text(), folder, page, files)
+    for file, page in pages.items():
+        folder = posixpath.dirname(file)
+        text = relocated((root / file).read_text(), folder, page, files)
+        if not file.endswith("/README.md"):
+            texts[page] = text
+            continue
         files_of = [
             path.read_text(errors="replace") for path in sorted((root / folder).glob("*.cpp"))
         ]

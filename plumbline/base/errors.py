@@ -50,6 +50,11 @@ def shortened(text: str) -> str:
     return words if len(words) <= 4000 else f"{words[:2000]}… ({len(words)} characters)"
 
 
+def reason_of(error: Exception) -> str:
+    """Why a file cannot be read, without the system's error number and a second path."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """``"; did you mean X?"`` with the closest of ``choices``, or "" if none is close."""
     nearest = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)

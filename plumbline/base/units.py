@@ -135,6 +135,29 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e9:.4g} ns"
 
 
+_COUNTED = re.compile(r"(?P<prefix>[kMGT]?)(?P<base>TEPS|CUPS|op/s|messages/s|/s)|1/s")
+
+
+def prefix(value: float, unit: str) -> tuple[float, str]:
+    """A factor and a unit for figures of ``value``'s size: 4.4e7 TEPS are 44 MTEPS.
+
+    Units of bytes, flops and updates have their prefix; only those of counts are changed.
+    """
+    found = _COUNTED.fullmatch(unit)
+    if found is None or not 1e4 <= abs(value) < 1e16:
+        return 1.0, unit
+    base, own = found["base"] or "/s", _SI[found["prefix"] or ""]
+    letter = next(one for one in ("T", "G", "M", "k") if abs(value) * own >= _SI[one])
+    space = " " if base == "messages/s" else ""
+    return own / _SI[letter], f"{letter}{space}{base}"
+
+
+def figure_text(value: float, unit: str) -> str:
+    """A figure with four digits: 2.5 GB/s, 43.54 MTEPS."""
+    scale, shown = prefix(value, unit)
+    return f"{value * scale:.4g} {shown}".rstrip()
+
+
 def rate_text(bytes_a_second: float) -> str:
     """A rate in GB/s (1e9 B/s)."""
     return f"{bytes_a_second * 1e-9:.4g} GB/s"

@@ -108,7 +108,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Check:
-    """One requirement on one case of one record. ``limit`` is in the metric's unit."""
+    """One requirement on one case of one record. ``limit`` is in the metric's unit.
+
+    ``setting`` tells records of one benchmark apart, also on other days.
+    """
 
     requirement: Requirement
     answer: Answer
@@ -119,6 +122,7 @@ class Check:
     value: float | None = None
     limit: float | None = None
     unit: str = ""
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -267,7 +271,7 @@ def _checked(
     def answer(what: Answer, reason: str = "", limit: float | None = None) -> Check:
         return Check(
             *(requirement, what, reason, candidate.title, hosts, found.title),
-            *(found.value, limit, found.unit),
+            *(found.value, limit, found.unit, _setting(candidate.record)),
         )
 
     if found.answer is not None:
@@ -282,6 +286,12 @@ def _checked(
     at_least = requirement.at_least is not None
     met = found.value >= limit if at_least else found.value <= limit
     return answer("met" if met else "missed", "", limit)
+
+
+def _setting(record: Record) -> str:
+    count = record.world.ranks
+    sent = f"{record.transport_name} {record.approach}, " if record.transport else ""
+    return f"{sent}{count} rank{'s' * (count != 1)}"
 
 
 def _limit(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, reason_of
 from plumbline.record.record import Record
 
 DISTRIBUTIONS = ("block", "cyclic")
@@ -161,7 +161,7 @@ def _nodes_of(path: Path) -> tuple[tuple[str, tuple[int, ...]], ...]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--device-map {path} cannot be read: {error}") from None
+        raise UsageError(f"--device-map {path} cannot be read: {reason_of(error)}") from None
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].split()
         if not words:

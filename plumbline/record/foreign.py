@@ -305,7 +305,7 @@ def _osu(_text: str, lines: Sequence[str]) -> Iterator[Found]:
                 yield found
                 found = replace(found, points=[], parameters=dict(found.parameters))
             found.parameters.update(said)
-        elif found and line.startswith("# ") and (columns := _columns(line)):
+        elif found and (line.startswith("# ") or not names) and (columns := _columns(line)):
             names = columns
         elif found and names and (point := _osu_point(found, names, line.split())):
             found.points.append(point)
@@ -337,6 +337,8 @@ def _columns(line: str) -> list[str]:
     """The headings of a table, the first that of the rows' labels; empty for any other comment."""
     spaced = re.sub(r"\s(P[\d.]+ Tail)", r"  \1", line.removeprefix("# ").strip())
     names = re.split(r"\s{2,}|\t", spaced)
+    if not line.startswith("#"):  # that of osu_ibarrier
+        return ["", *names] if all(re.fullmatch(r"\S.*\(\S+\)", one) for one in names) else []
     is_label = names[0] in ("Size", "Message Size", "Operation", "Message size")
     if not is_label and _unit(names[0]) and "=" not in line:
         return ["", *names]  # a single row without a label
@@ -378,7 +380,7 @@ _IMB_SAID = (
 
 def _imb(text: str, lines: Sequence[str]) -> Iterator[Found]:
     """A record for each test, number of processes and mode."""
-    head = re.search(r"Intel\(R\) MPI Benchmarks ([^,\n]*)(?:, (\S+) part)?", text)
+    head = re.search(r"Intel ?\(R\) MPI Benchmarks ([^,\n]*)(?:, (\S+) part)?", text)
     if "Benchmarking" not in text or "#repetitions" not in text:
         return
     found: Found | None = None
@@ -437,6 +439,11 @@ def _imb_point(row: dict[str, float]) -> Point:
 _NCCL_COLUMNS = (
     *("time (us)", "algbw", "busbw", "", "i_min (us)", "i_max (us)", "i_p99 (us)", "i_cv%"),
 )
+_NCCL_FILES = (  # in this order
+    ("all_?reduce", "all_reduce"), ("all_?gather", "all_gather"), ("all_?to_?all", "alltoall"),
+    ("reduce_?scatter", "reduce_scatter"), ("broadcast", "broadcast"), ("send_?recv", "sendrecv"),
+    ("hypercube", "hypercube"), ("gather", "gather"), ("scatter", "scatter"), ("reduce", "reduce"),
+)  # fmt: skip
 _NCCL_RANK = re.compile(r"Rank\s+(\d+)\b.*?\bon\s+(\S+)\s+device\s+\d+\s+\[\S+\]\s+(.*)")
 
 
@@ -446,7 +453,7 @@ def _nccl(text: str, lines: Sequence[str]) -> Iterator[Found]:
         return
     program = re.compile(r"\b(\w+)_perf\b")
     named, version = program.search(text), re.search(r"\bnccl-tests version (\S+)", text)
-    name = named[1] if named else "collective"
+    name = named[1] if named else _nccl_name(text.rpartition("\n")[2])
     found = _nccl_test(name, version)
     for line in lines:
         told = program.search(line)
@@ -457,6 +464,11 @@ def _nccl(text: str, lines: Sequence[str]) -> Iterator[Found]:
             found = _nccl_test(name, version)
         _nccl_line(found, line)
     yield found
+
+
+def _nccl_name(file: str) -> str:
+    """Old tests do not print their own name; then the file's may tell it (``allreduce.log``)."""
+    return next((name for words, name in _NCCL_FILES if re.search(words, file.lower())), "unknown")
 
 
 def _nccl_test(name: str, version: re.Match[str] | None) -> Found:

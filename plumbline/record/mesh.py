@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from plumbline.base.errors import RunError, UsageError
+from plumbline.base.errors import RunError, UsageError, reason_of
 
 SEA, LAND = "sea", "land"
 EARTH_RADIUS = 6378206.4  # m, ADCIRC's
@@ -84,7 +84,7 @@ def read_mesh(path: Path, *, degrees: bool = False, depth: float | None = None) 
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from None
+        raise UsageError(f"{path}: cannot be read: {reason_of(error)}") from None
     return _Fort14(path, text).read(degrees, depth)
 
 

@@ -39,14 +39,33 @@ def junit(name: str, checks: Sequence[Check]) -> str:
         hosts = ", ".join(sorted({one.host for one in of if one.host}))
         named = {"name": _clean(benchmark), "hostname": _clean(hosts)}
         suite = ET.SubElement(root, "testsuite", {**named, **_counts(of)})
-        for one in of:
-            _test_case(suite, one)
+        for one, case in zip(of, _cases(of), strict=True):
+            _test_case(suite, one, case)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
-def _test_case(suite: ET.Element, check: Check) -> None:
-    title = " ".join(filter(None, [check.requirement.title, check.case, check.requirement.words]))
+def _cases(checks: Sequence[Check]) -> list[str]:
+    """Each check's case; where several records have it also their settings, else their names.
+
+    CI systems show one test of several with the same name.
+    """
+    named = [one.case for one in checks]
+    for parts in ([f"({one.setting})" for one in checks], [f"of {one.record}" for one in checks]):
+        keys = [
+            (one.requirement.title, one.requirement.words, name)
+            for one, name in zip(checks, named, strict=True)
+        ]
+        several = Counter(keys)
+        named = [
+            f"{key[2]} {part}".strip() if several[key] > 1 and one.record else key[2]
+            for one, key, part in zip(checks, keys, parts, strict=True)
+        ]
+    return named
+
+
+def _test_case(suite: ET.Element, check: Check, of: str) -> None:
+    title = " ".join(filter(None, [check.requirement.title, of, check.requirement.words]))
     case = ET.SubElement(
         suite,
         "testcase",
@@ -92,7 +111,7 @@ def _sentence(check: Check) -> str:
 
 def _text(name: str, checks: Sequence[Check]) -> Iterator[str]:
     rows = [["requirement", "case", "metric", "value", "asked", "answer"]]
-    for one in checks:
+    for one, case in zip(checks, _cases(checks), strict=True):
         of = one.requirement.of
         limit = "-" if one.limit is None else _value(one.limit, one.unit)
         sense = ">=" if one.requirement.at_least is not None else "<="
@@ -100,7 +119,7 @@ def _text(name: str, checks: Sequence[Check]) -> Iterator[str]:
         asked = f"{sense} {limit}{f' ({one.requirement.bound} of {of})' if of else ''}"
         rows.append(
             [
-                *(one.requirement.name or one.requirement.benchmark, one.case or "-"),
+                *(one.requirement.name or one.requirement.benchmark, case or "-"),
                 *(one.requirement.metric, value, asked),
                 f"{one.answer}{f': {one.reason}' if one.reason else ''}",
             ]

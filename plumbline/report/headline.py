@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plumbline.base.units import duration
+from plumbline.base.units import duration, figure_text
 from plumbline.judge.comparison import is_rate
 from plumbline.model.benchmarks import scaled_metric
 from plumbline.record.record import Record
@@ -23,7 +23,7 @@ class Figure(NamedTuple):
     @property
     def text(self) -> str:
         """``2.5 GB/s``."""
-        text = duration(self.value) if self.unit == "s" else f"{self.value:.4g} {self.unit}"
+        text = duration(self.value) if self.unit == "s" else figure_text(self.value, self.unit)
         return f"{text} (emulated)" if self.emulated else text
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
-from plumbline.base.units import duration
+from plumbline.base.units import duration, figure_text
 from plumbline.base.version import version
 from plumbline.judge.comparison import Compared
 from plumbline.judge.sides import Comparison
@@ -232,11 +232,12 @@ def _machines(records: Sequence[Record]) -> Iterator[Machine]:
             # Newer facts of a device replace older ones: PoCL's memory is what was free then.
             older = {tuple(one[:3]): list(one) for one in known.devices} if known else {}
             for device in devices.values():
+                units = device.compute_units
                 row = [
                     ("device", device.name),
                     ("runtime", f"{device.runtime}: {device.platform}"),
                     ("driver", device.driver),
-                    ("type", f"{device.type}, {device.compute_units} compute units"),
+                    ("type", f"{device.type}, {units} compute unit{'s' * (units != 1)}"),
                     ("memory", f"{device.memory_bytes / 2**30:.1f} GiB"),
                 ]
                 older[tuple(row[:3])] = row
@@ -381,7 +382,7 @@ def _case(case: Case, judged: JudgedRecord | None) -> CaseRow:
         key=case.key,
         time=duration(median) if median is not None else "",
         interval=f"{duration(interval[0])} to {duration(interval[1])}" if interval else "",
-        rate=f"{rate.value:.4g} {rate.unit}" if rate and rate.value is not None else "",
+        rate=figure_text(rate.value, rate.unit) if rate and rate.value is not None else "",
         expected=duration(expected.expected_s) if expected else "",
         ratio=expected.ratio if expected else None,
         verdict=(expected.verdict or "") if expected else "",

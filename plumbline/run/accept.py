@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, reason_of
 from plumbline.base.paths import Home
 from plumbline.base.validation import first_problem
 from plumbline.judge.acceptance import Candidate, Check, References, Requirements, check_all
@@ -43,7 +43,7 @@ def load_requirements(path: Path) -> Requirements:
     try:
         return Requirements.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the requirements {path} cannot be read: {error}") from None
+        raise UsageError(f"the requirements {path} cannot be read: {reason_of(error)}") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
     except ValidationError as error:

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, reason_of
 from plumbline.base.files import replace_file
 from plumbline.base.paths import Home
 from plumbline.base.validation import first_problem
@@ -123,7 +123,7 @@ def _load(path: Path, kind: type[_R]) -> _R:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the {what} {path} cannot be read: {error}") from None
+        raise UsageError(f"the {what} {path} cannot be read: {reason_of(error)}") from None
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:

@@ -25,7 +25,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rich.console import Console
 from rich.progress import Progress
 
-from plumbline.base.errors import ExitStatus, PlumbError, UsageError, did_you_mean
+from plumbline.base.errors import (
+    ExitStatus,
+    PlumbError,
+    UsageError,
+    did_you_mean,
+    reason_of,
+)
 from plumbline.base.files import claim
 from plumbline.base.paths import Home, find_home
 from plumbline.base.validation import first_problem
@@ -338,7 +344,7 @@ def load_file(path: Path) -> SurveyFile:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         listed = SurveyFile.model_validate(document)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the survey {path} cannot be read: {error}") from None
+        raise UsageError(f"the survey {path} cannot be read: {reason_of(error)}") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
     except ValidationError as error:

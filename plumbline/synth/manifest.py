@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, reason_of
 from plumbline.base.files import replace_file
 from plumbline.base.validation import first_problem
 from plumbline.engine.options import whole_number
@@ -93,7 +93,7 @@ def read_manifest(bitstream: Path) -> Manifest | None:
     try:
         manifest = Manifest.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the manifest {path} cannot be read: {error}") from None
+        raise UsageError(f"the manifest {path} cannot be read: {reason_of(error)}") from None
     except ValidationError as error:
         raise UsageError(f"the manifest {path}: {first_problem(error, Manifest)}") from None
     if manifest.version != VERSION:

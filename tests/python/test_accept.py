@@ -153,6 +153,20 @@ def test_systems(put, accept) -> None:
     assert (status, "no requirement is for this machine (node1)" in err) == (2, True)
 
 
+def test_records_of_one_benchmark_are_told_apart(put, accept, tmp_path: Path) -> None:
+    put("one")
+    put("two")
+    put("three", transport=None)
+    path = tmp_path / "junit.xml"
+    text = asked("metric = 'latency'", "at_most = '1 s'")
+    status, out, err = accept(text, "one", "two", "three", "--junit", str(path))
+    assert status == 0, err
+    names = [case.attrib["name"] for case in ET.parse(path).iter("testcase")]
+    assert (len(names), len(set(names))) == (3, 3)
+    assert sum("(staged" in name for name in names) == 2
+    assert sum(line.count(" of two ") for line in out.splitlines()) == 1
+
+
 def test_junit_of_odd_names(put, accept, tmp_path: Path) -> None:
     host = '<node "1" & \u0007$(reboot)>'
     document = json.loads((DATA / "record.json").read_text())

@@ -18,6 +18,12 @@ OSU = """# OSU MPI Allreduce Latency Test v7.3
 16                      3.00              2.50              3.50        1000
 """
 OSU_OLD = "# OSU MPI Latency Test v5.6.3\n# Size          Latency (us)\n0   1.25\n1   1.50\n"
+OSU_IBARRIER = """# OSU MPI Non-blocking Barrier Latency Test v5.7.1
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+       Overall(us)       Compute(us)        Overlap(%)
+              8.50              4.25             65.50
+"""
 OSU_MANY = """Sat Jan  3 00:20:52 2026[1,0]<stdout>:# OSU MPI-CUDA Bi-Directional Bandwidth Test v7.4
 Sat Jan  3 00:20:52 2026[1,0]<stdout>:# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)
 Sat Jan  3 00:20:52 2026[1,0]<stdout>:# Datatype: MPI_CHAR.
@@ -248,6 +254,22 @@ def test_osu_text_of_our_own(imported, name: str) -> None:
     assert set(found) <= tests
 
 
+def test_osu_ibarrier(imported) -> None:
+    """Its headings are no comment."""
+    (record,) = imported(OSU_IBARRIER)
+    assert record.benchmark.name == "osu_ibarrier"
+    assert figures(record, "result") == {
+        "overall": (8.5, "us"),
+        "compute": (4.25, "us"),
+        "overlap": (65.5, "%"),
+    }
+
+
+def test_imb_of_2018(imported) -> None:
+    (record, *_) = imported(IMB.replace("Intel(R) MPI Benchmarks", "Intel (R) MPI Benchmarks"))
+    assert record.program.version == imported(IMB)[0].program.version != ""
+
+
 def test_imb(imported) -> None:
     ping, barrier, groups, alone, together, threads = imported(IMB)
     assert (ping.benchmark.name, ping.world.ranks) == ("imb_pingpong", 2)
@@ -282,6 +304,16 @@ def test_nccl_of_other_versions(imported) -> None:
     assert figures(record, "float/4096")["time"] == (120921, "us")
     assert figures(record, "int8/8192")["algbw"] == (0.75, "GB/s")
     assert figures(record, "float/16384")["i_p99_in_place"] == (3.5, "us")
+
+
+def test_nccl_that_does_not_print_its_name(imported) -> None:
+    for name, test in (
+        ("AllReduce-8.log", "all_reduce"),
+        ("nccl_reducescatter.txt", "reduce_scatter"),
+    ):
+        (record,) = imported(NCCL_OLD, name=name)
+        assert record.benchmark.name == f"nccl_{test}"
+    assert imported(NCCL_OLD, name="x.log")[0].benchmark.name == "nccl_unknown"
 
 
 def test_hpcc(imported) -> None:

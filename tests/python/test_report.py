@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import DATA, ROOT, Plumb
 
-from plumbline.record.record import Record, load_record
+from plumbline.record.record import Phase, Record, load_record
 from plumbline.report.figures import records as figures
 from plumbline.report.figures.records import Shown
 from plumbline.report.figures.svg import standalone
@@ -184,6 +184,62 @@ def test_figures_of_many_kinds() -> None:
     assert list(figures.over_ranks([Shown(str(i), r, None) for i, r in enumerate(ranks)]))
     days = [one.model_copy(update={"started": f"2026-11-{d:02}T00:00:00Z"}) for d in range(1, 9)]
     assert list(figures.over_time("b_eff", days))
+
+
+def test_a_timeline_shows_each_interval() -> None:
+    (figure,) = figures.timeline(with_phases([(0, 0.1), (0.3, 0.4), (0.7, 0.8)], [(0.1, 0.3)]))
+    assert "last repetition" in figure.title
+    assert [figure.rows[bar.row] for bar in figure.bars] == ["rank 0, a"] * 3 + ["rank 0, b"]
+    assert standalone(figure).count("M") >= 4  # no bar hides the pauses
+    assert "3 times from 0 to 800 ms, 300 ms in all" in standalone(figure)
+
+
+def test_a_timeline_of_many_intervals_is_small() -> None:
+    many = [(i / 1000, (i + 0.5) / 1000) for i in range(4000)]
+    (figure,) = figures.timeline(with_phases(many, many))
+    assert len(standalone(figure)) < 60_000
+
+
+def with_phases(*spans: list[tuple[float, float]]) -> Record:
+    one = golden("hpl_2")
+    phases = {
+        name: Phase(unit="s", by_rank=[[0.1]], last_spans_by_rank=[lives])
+        for name, lives in zip("ab", spans, strict=True)
+    }
+    case = one.cases[0].model_copy(update={"phases": phases})
+    return one.model_copy(update={"cases": [case]})
+
+
+def test_pairs_of_cores_have_one_map_a_test() -> None:
+    one = golden("shoms_2")
+    case = next(case for case in one.cases if case.outcome.status == "passed")
+    cases = [
+        case.model_copy(update={"labels": {"test": test, "core_0": a, "core_1": b}})
+        for a in (0, 1)
+        for b in (0, 1)
+        for test in ("put", "get")
+    ]
+    put, get = figures.pairs(one.model_copy(update={"cases": cases}))
+    assert [put.rows, put.columns, get.rows] == [["0", "1"]] * 3
+    assert None not in put.cells[0] + put.cells[1]
+
+
+def test_searches_have_a_distribution_of_their_rates() -> None:
+    one = golden("graph500_2")
+    first = one.cases[0]
+    cases = [first.model_copy(update={"key": f"bfs/top-down/{search}"}) for search in range(8)]
+    one = one.model_copy(update={"cases": cases})
+    (figure,) = figures.over_cases(Shown("", one, None))
+    assert [(row.label, len(row.values)) for row in figure.rows] == [("bfs/top-down", 8)]
+    assert re.fullmatch("[kMGT]TEPS", figure.x.label)
+    assert not list(figures.over_cases(Shown("", golden("b_eff_2_passed"), None)))
+
+
+def test_labels_lose_common_words_and_their_middle() -> None:
+    one = golden("osu_shmem_2")
+    (figure,) = figures.distribution(Shown("", one, None))
+    assert not any(row.label.startswith("osu_") for row in figure.rows)
+    assert len({row.label for row in figure.rows}) == len(figure.rows)
 
 
 def test_a_device_is_shown_once_though_its_free_memory_differs() -> None:

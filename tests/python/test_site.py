@@ -100,9 +100,9 @@ def test_a_schema_has_a_table_per_object() -> None:
 @pytest.mark.skipif(
     not program("plumb-mpi").exists(), reason="the engine is not built (make build)"
 )
-def test_each_readme_is_a_page_and_each_benchmark_has_its_options() -> None:
+def test_each_text_is_a_page_and_each_benchmark_has_its_options() -> None:
     texts = SITE.generated()
-    readmes = list(ROOT.glob("benchmarks/*/*/README.md"))
+    readmes = list(ROOT.glob("benchmarks/*/*/*.md"))
     assert len([page for page in texts if page.startswith("benchmarks/")]) == len(readmes) > 10
     described = SITE.describe()["benchmarks"]
     alone = [name for name, one in described.items() if not one["family"]]
@@ -112,3 +112,27 @@ def test_each_readme_is_a_page_and_each_benchmark_has_its_options() -> None:
     assert "--preset" in texts["reference/options.md"]
     assert all(f"`{name}`" in texts["reference/options.md"] for name in alone)
     assert "schema_version" in texts["reference/record.md"]
+
+
+def test_every_page_of_a_benchmark_tells_how_it_is_fooled() -> None:
+    described = {"benchmarks": {}, "options": []}
+    pages = SITE.benchmark_pages(ROOT, described)
+    folders = {path.parent.relative_to(ROOT) for path in ROOT.glob("benchmarks/*/*/*.cpp")}
+    registered = {
+        folder
+        for folder in folders
+        if any("RegisteredBenchmark" in path.read_text() for path in (ROOT / folder).glob("*.cpp"))
+    }
+    for folder in registered:
+        page = f"benchmarks/{folder.parent.name}_{folder.name}.md"
+        assert "## How it is fooled, and why not" in pages[page], page
+    assert "benchmarks/shmem_npb_flow.md" in pages
+    titles = [SITE.title_of(text) for text in pages.values()]
+    assert len(set(titles)) == len(titles)  # else one is missing from the navigation
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = (ROOT / "mkdocs.yml").read_text()
+    assert [
+        page.name for page in (ROOT / "docs").glob("*.md") if f": {page.name}" not in listed
+    ] == []

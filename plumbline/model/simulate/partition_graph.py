@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, reason_of
 
 _FORMAT = "011"
 
@@ -31,7 +31,7 @@ def read_graph(path: Path) -> list[PartitionOf]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from None
+        raise UsageError(f"{path}: cannot be read: {reason_of(error)}") from None
     return parse_graph(path, text)
 
 

@@ -22,6 +22,7 @@ _EDGES = {LAND: ("#5b3a1a", "land"), SEA: ("#0b6bcb", "sea")}
 _RASTER_FROM = 5000  # triangles; more are pixels in SVG and PDF too
 _LINES_TO = 20000  # triangles whose edges are drawn
 _DPI = 200
+_COLOURS = 96
 
 
 def is_available() -> bool:
@@ -61,7 +62,7 @@ def draw(field: Field) -> Figure:
             )
             lines.set_label(f"{name} ({len(ends)} edges)")
             axes.add_collection(lines)
-    axes.legend(loc="upper right", fontsize=8)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     if not classes:
         figure.colorbar(drawn, label=field.label, shrink=0.7)
     return figure
@@ -87,7 +88,16 @@ def picture(field: Field) -> tuple[str, float]:
     figure.axes[0].set_title("")
     figure.savefig(file, format="png", dpi=_DPI)
     width, height = figure.get_size_inches()
-    return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}", float(height / width)
+    return f"data:image/png;base64,{b64encode(_paletted(file)).decode()}", float(height / width)
+
+
+def _paletted(png: BytesIO) -> bytes:
+    """A PNG of at most ``_COLOURS`` colours: a third of the bytes, so that a page stays small."""
+    from PIL import Image  # of matplotlib's own requirements
+
+    file = BytesIO()
+    Image.open(png).convert("RGB").quantize(_COLOURS).save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def save(field: Field, path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, reason_of
 from plumbline.record.mesh import Mesh, read_mesh, read_owners
 from plumbline.record.record import Case, Record
 from plumbline.report.figures.shapes import Axis, Chart, Curve, Field, Figure
@@ -72,7 +72,7 @@ def states_of(case: Case, files: Mapping[str, Path]) -> States:
     try:
         values = np.load(files["states.npy"], mmap_mode="r")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{files['states.npy']}: cannot be read: {error}") from None
+        raise UsageError(f"{files['states.npy']}: cannot be read: {reason_of(error)}") from None
     steps: Any = case.facts.get("snapshot_steps")
     step_s: Any = case.facts.get("time_step_s")
     if values.shape != (len(steps), len(mesh.corners), 3):

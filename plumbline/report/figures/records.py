@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from plumbline.base.units import size_text
+from plumbline.base.units import prefix, size_text
 from plumbline.judge.changes import changes
 from plumbline.judge.comparison import is_rate
 from plumbline.record.expectations import JudgedRecord
@@ -35,6 +35,11 @@ _SIZES = ("message_bytes", "bytes", "points", "table_bytes", "n", "size", "rows"
 _IN_BYTES = ("message_bytes", "bytes", "table_bytes")
 _MOST_CURVES = 6
 _MOST_ROWS = 21
+_MOST_BARS = 24  # rows of a timeline
+_OVERLAP = (
+    "A bar is from a phase's first beginning to its last end: phases that take turns overlap here."
+)
+_LEAST_CASES = 8  # of a distribution over cases
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,9 @@ def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
         curves.append(Curve(f"in proportion, {key}", ideal, number, model=True))
     _, unit, name = next(iter(next(iter(kept.values())).values()))
     title = f"{shown[0].record.benchmark.name}: {name} over ranks"
-    yield Chart(title, Axis("ranks", log=True), Axis(f"{name}, {unit}", log=True), curves)
+    yield Chart(
+        title, Axis("ranks", log=True, kind="count"), Axis(f"{name}, {unit}", log=True), curves
+    )
 
 
 def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:
@@ -226,9 +233,39 @@ def distribution(shown: Shown) -> Iterator[Figure]:
     yield Distribution(title, Axis("time / median of the case", log=True), rows, note)
 
 
+def over_cases(shown: Shown) -> Iterator[Figure]:
+    """The rate of cases that were run once, such as the searches of a graph, by their group."""
+    groups: dict[str, list[float]] = {}
+    rates = [
+        (case.key.rpartition("/")[0], rate)
+        for case in shown.record.cases
+        if case.has_figures
+        and case.samples.by_rank
+        and len(case.samples.by_rank[0]) == 1
+        and (rate := rate_of(case))
+    ]
+    for group, rate in rates:
+        if rate.value is not None and (rate.name, rate.unit) == (
+            rates[0][1].name,
+            rates[0][1].unit,
+        ):
+            groups.setdefault(group, []).append(rate.value)
+    rows = [Values(group, values) for group, values in groups.items()]
+    rows = [row for row in rows if len(row.values) >= _LEAST_CASES]
+    if rows:
+        of = f" ({shown.label})" if shown.label else ""
+        name, unit = rates[0][1].name, rates[0][1].unit
+        scale, prefixed = prefix(max(max(row.values) for row in rows), unit)
+        rows = [Values(row.label, [value * scale for value in row.values]) for row in rows]
+        title = f"{shown.record.benchmark.name}: {name} of each case{of}"
+        label = prefixed if prefixed.endswith(name) else f"{name}, {prefixed}"
+        yield Distribution(title, Axis(label, log=True), rows)
+
+
 def _short_keys(cases: Sequence[Case]) -> dict[str, str]:
     """Keys without their common parts, sizes in bytes with a unit."""
-    split = [case.key.split("/") for case in cases]
+    start = _common_words([case.key.split("/")[0] for case in cases])
+    split = [case.key[start:].split("/") for case in cases]
     alike = len({len(parts) for parts in split}) == 1 and len(cases) > 1
     same = [alike and len(set(column)) == 1 for column in zip(*split, strict=False)]
     found = {}
@@ -238,6 +275,13 @@ def _short_keys(cases: Sequence[Case]) -> dict[str, str]:
         own += parts[len(same) :]
         found[case.key] = "/".join(size_text(size) if size and p == str(size) else p for p in own)
     return found
+
+
+def _common_words(names: Sequence[str]) -> int:
+    """The number of letters of the words (``osu_``) with which all names begin."""
+    words = [name.split("_")[:-1] for name in names]
+    alike = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))
+    return sum(len(column[0]) + 1 for column in alike) if len(set(names)) > 1 else 0
 
 
 def _ordinal(number: int) -> str:
@@ -256,7 +300,7 @@ def _repetitions(case: Case) -> list[float]:
 
 def roofline(records: Sequence[Record]) -> Iterator[Figure]:
     """Arithmetic intensity and speed of cases, with ceilings measured on the same devices."""
-    for key, group in groupby(sorted(records, key=_place), key=_place):
+    for key, group in itertools.groupby(sorted(records, key=_place), key=_place):
         of = list(group)
         ceilings = [one for one in of if one.benchmark.name == "ceilings"]
         points = [
@@ -340,8 +384,11 @@ def pairs(record: Record) -> Iterator[Figure]:
             and isinstance(case.labels.get(first), int)
             and isinstance(case.labels.get(second), int)
         ]
-        for test, group in groupby(cases, key=lambda case: case.label("test")):
-            yield _pair_map(record, test, list(group), (first, second))
+        tests: dict[str, list[Case]] = {}  # a test's cases are not one after the other
+        for case in cases:
+            tests.setdefault(str(case.label("test") or ""), []).append(case)
+        for test, group in tests.items():
+            yield _pair_map(record, test, group, (first, second))
     yield from _memory_maps(record)
     if record.world.ranks >= 3:
         yield from _rank_map(record)
@@ -404,32 +451,56 @@ def _rank_map(record: Record) -> Iterator[Figure]:
 
 
 def timeline(record: Record) -> Iterator[Figure]:
-    """Each rank's phases in the best repetition of the last case with phases."""
+    """Each rank's phases in the last repetition of the last case with phases.
+
+    Older records have no intervals, only a phase's first beginning and last end.
+    """
     for case in reversed(record.cases):
-        bars, rows = _bars_of(case)
-        if bars:
-            yield Timeline(
-                f"{record.benchmark.name} {case.key}: phases of the best repetition",
-                rows,
-                bars,
-                "A bar is from a phase's first beginning to its last end: phases that take turns "
-                "overlap here.",
-            )
+        title = f"{record.benchmark.name} {case.key}: phases of the"
+        if spans := _intervals(case):
+            yield _timeline(f"{title} last repetition", spans, list(case.phases), "")
+            return
+        if spans := _outer_spans(case):
+            yield _timeline(f"{title} best repetition", spans, list(case.phases), _OVERLAP)
             return
 
 
-def _bars_of(case: Case) -> tuple[list[Bar], list[str]]:
+_Spans = dict[tuple[int, str], list[tuple[float, float]]]  # by rank and phase
+
+
+def _timeline(title: str, spans: _Spans, names: list[str], note: str) -> Timeline:
+    ranks = sorted({rank for rank, _ in spans})
+    drawn = ranks[: max(1, _MOST_BARS // len(names))]
+    if len(drawn) < len(ranks):
+        note = f"The first {len(drawn)} of {len(ranks)} ranks. {note}".strip()
+    keys = sorted(
+        (key for key in spans if key[0] in drawn), key=lambda one: (one[0], names.index(one[1]))
+    )
+    bars = [
+        Bar(row, *span, key[1], names.index(key[1]))
+        for row, key in enumerate(keys)
+        for span in spans[key]
+    ]
+    return Timeline(title, [f"rank {rank}, {name}" for rank, name in keys], bars, note)
+
+
+def _intervals(case: Case) -> _Spans:
+    return {
+        (rank, name): lives
+        for name, phase in case.phases.items()
+        for rank, lives in enumerate(phase.last_spans_by_rank)
+        if lives
+    }
+
+
+def _outer_spans(case: Case) -> _Spans:
     best = case.summary.best_repetition if case.summary else 0
-    names = list(case.phases)
-    spans = {
-        (rank, name): span
+    return {
+        (rank, name): [span]
         for name, phase in case.phases.items()
         for rank in range(len(phase.begin_by_rank))
         if (span := _span(phase, rank, best)) is not None
     }
-    keys = sorted(spans, key=lambda one: (one[0], names.index(one[1])))
-    bars = [Bar(row, *spans[key], key[1], names.index(key[1])) for row, key in enumerate(keys)]
-    return bars, [f"rank {rank}, {name}" for rank, name in keys]
 
 
 def _span(phase: Phase, rank: int, repetition: int) -> tuple[float, float] | None:
@@ -443,6 +514,6 @@ def every_figure(shown: Sequence[Shown]) -> list[Figure]:
     """All figures of one benchmark's newest records, one per setting."""
     found = [*by_size(shown), *over_ranks(shown)]
     for one in shown[:3]:
-        found += [*distribution(one), *pairs(one.record), *timeline(one.record)]
+        found += [*distribution(one), *over_cases(one), *pairs(one.record), *timeline(one.record)]
         found += beside(one.record, one.folder)
     return found

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
     from plumbline.record.mesh import Mesh
 
-AxisKind = Literal["number", "bytes", "date"]
+AxisKind = Literal["number", "bytes", "date", "count"]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: ``bytes`` has ticks at powers of two, ``date`` is seconds since 1970, UTC."""
+    """An axis: ``bytes`` has ticks at powers of two, ``count`` at integers.
+
+    ``date`` is seconds since 1970, UTC.
+    """
 
     label: str
     log: bool = False

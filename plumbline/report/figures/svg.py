@@ -15,6 +15,7 @@ from statistics import quantiles
 from plumbline.report.figures import fields
 from plumbline.report.figures.shapes import (
     Axis,
+    Bar,
     Chart,
     Curve,
     Distribution,
@@ -34,6 +35,7 @@ _HEIGHT = 210  # of the plot
 _LETTER = 6.4  # pixels of a letter at the usual size; an upper estimate
 _DOTS = 60  # per row of a distribution
 _ROW = 20
+_GAP = 1.0  # between bars of a timeline, in pixels; closer ones are drawn as one
 _STYLE = (
     "text{font:11px system-ui,'DejaVu Sans',sans-serif;fill:#334155}.g{stroke:#e2e8f0}"
     ".a{stroke:#64748b}.l{fill:none;stroke-width:1.8}.m{stroke-dasharray:5 3}.b{fill-opacity:.18}"
@@ -60,7 +62,7 @@ def standalone(figure: Figure) -> str:
         f".c{i}.l,.c{i}.k{{stroke:{colour}}}.c{i}.f,.c{i}.b,.c{i}.d{{fill:{colour}}}"
         for i, colour in enumerate(_LIGHT)
     )
-    lines = _wrapped(figure.title, 62)
+    lines = _wrapped(figure.title, 52)
     head = "".join(
         _text(8, 17 + 15 * i, line, more=' style="font-weight:600;font-size:12px"')
         for i, line in enumerate(lines)
@@ -113,7 +115,11 @@ def _figure(value: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """``text``, if need be without its middle: what tells labels apart is often at their end."""
+    if len(text) <= most:
+        return text
+    kept = (most - 1) // 2
+    return f"{text[: most - 1 - kept]}…{text[len(text) - kept :]}"
 
 
 def _wrapped(text: str, most: int) -> list[str]:
@@ -255,7 +261,7 @@ def _summary(chart: Chart, usable: Sequence[Sequence[tuple[float, float]]]) -> s
 
 
 def _distribution(figure: Distribution) -> tuple[str, float, str]:
-    label = min(max((len(row.label) for row in figure.rows), default=0), 22)
+    label = min(max((len(row.label) for row in figure.rows), default=0), 28)
     left = 10 + label * _LETTER
     width, bottom = WIDTH - left - _RIGHT, _TOP + _ROW * len(figure.rows)
     every = [v for row in figure.rows for v in row.values if v > 0 or not figure.x.log]
@@ -263,7 +269,7 @@ def _distribution(figure: Distribution) -> tuple[str, float, str]:
     parts = list(_x_axis(scale, left, width, _TOP, bottom))
     for i, row in enumerate(figure.rows):
         middle = _TOP + _ROW * (i + 0.5)
-        parts.append(_text(left - 6, middle + 4, _short(row.label, 22), "end"))
+        parts.append(_text(left - 6, middle + 4, _short(row.label, 28), "end"))
         parts.append(_row_of_values(row.values, row.colour, scale, left, width, middle))
     parts.append(_line(left, bottom, WIDTH - _RIGHT, bottom, "a"))
     parts.append(_text(left + width / 2, bottom + 30, figure.x.label, "middle"))
@@ -331,7 +337,7 @@ def _heat(figure: Heat) -> tuple[str, float, str]:
             )
     bottom = top + len(figure.rows) * high
     scale = f"{_figure(low)} to {_figure(most)} {figure.unit}, the darker the more"
-    axes = " by ".join(filter(None, [figure.row_label, figure.column_label]))
+    axes = f"{figure.row_label} down, {figure.column_label} across" if figure.row_label else ""
     parts.append(_text(8, bottom + 16, f"{axes + ': ' if axes else ''}{scale}"))
     return "".join(parts), bottom + 24, f"{axes}: {scale}"
 
@@ -345,14 +351,17 @@ def _timeline(figure: Timeline) -> tuple[str, float, str]:
     parts = list(_x_axis(scale, left, width, _TOP, bottom))
     for i, row in enumerate(figure.rows):
         parts.append(_text(left - 6, _TOP + _ROW * (i + 0.5) + 4, _short(row, 22), "end"))
-    for bar in figure.bars:
-        x, end = (left + scale.at(1e3 * moment) * width for moment in (bar.start, bar.end))
-        moments = f"{_figure(1e3 * bar.start)} to {_figure(1e3 * bar.end)} ms"
-        told = f"{figure.rows[bar.row]}: {bar.name}, {moments}"
+    for row, bars in itertools.groupby(figure.bars, key=lambda bar: bar.row):
+        own = list(bars)
+        told = f"{figure.rows[row]}: {_told(own)}"
+        spans = _merged(
+            [[left + scale.at(1e3 * m) * width for m in (bar.start, bar.end)] for bar in own]
+        )
+        y, high = _TOP + _ROW * row + 3, _ROW - 6
+        path = "".join(f"M{x:.1f} {y}h{end - x:.1f}v{high}H{x:.1f}z" for x, end in spans)
         parts.append(
-            f'<rect class="f c{bar.colour % COLOURS}" x="{x:.1f}" '
-            f'y="{_TOP + _ROW * bar.row + 3:.1f}" width="{max(end - x, 0.6):.1f}" '
-            f'height="{_ROW - 6}"><title>{escape(told)}</title></rect>'
+            f'<path class="f c{own[0].colour % COLOURS}" d="{path}">'
+            f"<title>{escape(told)}</title></path>"
         )
     parts.append(_line(left, bottom, WIDTH - _RIGHT, bottom, "a"))
     parts.append(_text(left + width / 2, bottom + 30, "time, ms", "middle"))
@@ -368,6 +377,26 @@ def _timeline(figure: Timeline) -> tuple[str, float, str]:
         bottom + _BOTTOM + height,
         f"{len(figure.rows)} rows over {number(max(ends))} ms: {told}",
     )
+
+
+def _told(bars: Sequence[Bar]) -> str:
+    """Of one row: from when to when, and if it has several bars their number and sum."""
+    whole = f"{_figure(1e3 * bars[0].start)} to {_figure(1e3 * max(b.end for b in bars))} ms"
+    if len(bars) == 1:
+        return whole
+    busy = sum(bar.end - bar.start for bar in bars)
+    return f"{len(bars)} times from {whole}, {_figure(1e3 * busy)} ms in all"
+
+
+def _merged(spans: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Intervals in pixels, each wide enough to be seen; those without a gap to see are one."""
+    found: list[list[float]] = []
+    for begin, end in sorted(map(list, spans)):
+        if found and begin < found[-1][1] + _GAP:
+            found[-1][1] = max(found[-1][1], end)
+        else:
+            found.append([begin, max(end, begin + 0.6)])
+    return found
 
 
 _WORD_COLOURS = {"same": 7, "faster": 2, "slower": 1, "ambiguous": 3}

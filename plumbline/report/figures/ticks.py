@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from plumbline.base.units import size_text
@@ -34,6 +34,8 @@ class Scale:
 def scale_of(axis: Axis, values: Sequence[float], most: int = 7) -> Scale:
     """A scale over ``values`` (positive on a logarithmic axis), with a limit on its ticks."""
     low, high = min(values), max(values)
+    if axis.kind == "count":
+        return _of_integers(scale_of(replace(axis, kind="number"), values, most))
     if axis.log:
         return _log_scale(axis, low, high, most)
     if axis.kind == "date":
@@ -45,6 +47,10 @@ def scale_of(axis: Axis, values: Sequence[float], most: int = 7) -> Scale:
     low, high = math.floor(low / step) * step, math.ceil(high / step - 1e-9) * step
     count = round((high - low) / step)
     return Scale(low, high, log=False, ticks=[(t, number(t)) for t in _steps(low, step, count)])
+
+
+def _of_integers(scale: Scale) -> Scale:
+    return replace(scale, ticks=[one for one in scale.ticks if one[0] == round(one[0])])
 
 
 def _steps(low: float, step: float, count: int) -> list[float]:
