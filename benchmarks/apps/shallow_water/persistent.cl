@@ -47,6 +47,11 @@ inline uint next_state(uint first_step, uint stage) {
   if (!alive) return
 #endif
 
+// Where a state has component i of an element: as in shallow_water.cl.
+inline size_t place_of(uint i, uint element, uint stride) {
+  return FOURS ? ((size_t)(i / 4) * stride + element) * 4 + i % 4 : (size_t)i * stride + element;
+}
+
 // Component k of all that is sent or received: of element k / COMPONENTS. Several loads are under way at a time.
 #define AT_ONCE 4
 inline void gather(__global const REAL* state, uint stride, __global const int* elements, __global REAL* message, uint begin,
@@ -56,21 +61,22 @@ inline void gather(__global const REAL* state, uint stride, __global const int* 
     REAL values[AT_ONCE];
     _Pragma("unroll") for (uint j = 0; j < AT_ONCE; ++j) {
       const uint k = min(first + j * width, end - 1);
-      values[j] = state[(k % COMPONENTS) * stride + (uint)elements[k / COMPONENTS]];
+      values[j] = state[place_of(k % COMPONENTS, (uint)elements[k / COMPONENTS], stride)];
     }
     _Pragma("unroll") for (uint j = 0; j < AT_ONCE; ++j) {
       if (first + j * width < end) message[first + j * width] = values[j];
     }
   }
 }
-inline void scatter(__global const REAL* message, __global REAL* state, uint stride, uint begin, uint end) {
+inline void scatter(__global const REAL* message, __global REAL* state, uint first_element, uint stride, uint begin,
+                    uint end) {
   const uint width = (uint)get_local_size(0);
   for (uint first = begin + (uint)get_local_id(0); first < end; first += AT_ONCE * width) {
     REAL values[AT_ONCE];
     _Pragma("unroll") for (uint j = 0; j < AT_ONCE; ++j) values[j] = message[min(first + j * width, end - 1)];
     _Pragma("unroll") for (uint j = 0; j < AT_ONCE; ++j) {
       const uint k = first + j * width;
-      if (k < end) state[(k % COMPONENTS) * stride + k / COMPONENTS] = values[j];
+      if (k < end) state[place_of(k % COMPONENTS, first_element + k / COMPONENTS, stride)] = values[j];
     }
   }
 }
@@ -91,7 +97,7 @@ PORT_KERNEL(trade)(const uint stages, const uint first_step, __global REAL* firs
     PORT_SEND(i);
     PORT_RECEIVE(i);
     __global const REAL* came = (__global const REAL*)(incoming + incoming_at + i % PLACES * pitch);
-    scatter(came, state + first_received, stride, begin, min(end, received * COMPONENTS));
+    scatter(came, state, first_received, stride, begin, min(end, received * COMPONENTS));
     TOGETHER();
     if (FIRST) {
       FENCE_DEVICE();

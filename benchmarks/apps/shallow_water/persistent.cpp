@@ -76,7 +76,6 @@ Persistent::Persistent(Session& session, Transport* transport, const Job& job, c
   for (const Stage& stage : stages_of(job_.order)) shares.insert(shares.end(), {stage.base_share, stage.share});
   shares_ = filled(shares);
   levels_ = filled({0});
-  set();
 }
 
 // A lane is a pair of neighbours, numbered so that lanes are in the order of the neighbours.
@@ -89,11 +88,12 @@ void Persistent::open(Session& session, Transport& transport) {
     const int lane = std::min(own, near.rank) * ranks + std::max(own, near.rank);
     const std::size_t bytes = bytes_between(job_, near), pitch = pitch_between(job_, near);
     exchange.steps[0].sends.push_back({near.rank, lane, {{memory_.outgoing, at, bytes}}});
-    exchange.steps[0].receives.push_back({near.rank, lane, {{memory_.incoming, 2 * at, bytes}, job_.places, pitch}});
+    exchange.steps[0].receives.push_back({near.rank, lane, {{memory_.incoming, places * at, bytes}, places, pitch}});
     at += pitch;
   }
-  const std::string options = fmt::format("-DREAL={} -DORDER={} -DCOMPONENTS={} -DPLACES={}", to_string(job_.type),
-                                          job_.order, job_.components(), job_.places);
+  const std::string options =
+      fmt::format("-DREAL={} -DORDER={} -DCOMPONENTS={} -DPLACES={} -DFOURS={}", to_string(job_.type), job_.order,
+                  job_.components(), places, job_.is_together ? 1 : 0);
   port_ = transport.open_port(exchange, persistent_source(session, options), "trade");
   ports_ = static_cast<std::uint32_t>(port_->groups());
 }
@@ -130,37 +130,36 @@ void Persistent::choose_groups(Session& session, Kernel& kernel) {
   groups_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(useful, 1, room));
 }
 
-void Persistent::set() {
+std::vector<KernelArgument> Persistent::arguments(std::uint64_t first, std::uint32_t stages) const {
   const Physics& physics = job_.physics;
-  const std::uint32_t none = 0;
   const double look_s = session_.device.info().type == "gpu" ? 0.5e-6 : 2e-9;
   const auto looks = static_cast<std::uint64_t>(2 * kernel_patience_s / look_s);
-  kernel_->set({none,
-                none,
-                memory_.states.front(),
-                memory_.states[1],
-                memory_.states.back(),
-                memory_.neighbours,
-                memory_.geometry,
-                memory_.bed,
-                memory_.dry,
-                levels_.get(),
-                shares_.get(),
-                job_.overlaps ? part_.core : none,
-                part_.own,
-                memory_.stride,
-                real(job_.time_step),
-                real(physics.gravity),
-                real(physics.coriolis),
-                real(physics.friction),
-                real(physics.minimum_depth),
-                counters_.get(),
-                none,
-                delivered_.get(),
-                none,
-                ports_,
-                looks,
-                stuck_.get()});
+  return {stages,
+          static_cast<std::uint32_t>(first),
+          memory_.states.front(),
+          memory_.states[1],
+          memory_.states.back(),
+          memory_.neighbours,
+          memory_.geometry,
+          memory_.bed,
+          memory_.dry,
+          levels_.get(),
+          shares_.get(),
+          job_.overlaps ? part_.core : std::uint32_t{0},
+          part_.own,
+          memory_.stride,
+          real(job_.time_step),
+          real(physics.gravity),
+          real(physics.coriolis),
+          real(physics.friction),
+          real(physics.minimum_depth),
+          counters_.get(),
+          begun_,
+          delivered_.get(),
+          received_,
+          ports_,
+          looks,
+          stuck_.get()};
 }
 
 std::vector<KernelArgument> Persistent::trade_arguments(std::size_t neighbour, std::uint64_t first,
@@ -185,7 +184,7 @@ std::vector<KernelArgument> Persistent::trade_arguments(std::size_t neighbour, s
           memory_.outgoing,
           static_cast<std::uint64_t>(at),
           memory_.incoming,
-          static_cast<std::uint64_t>(2 * at),
+          static_cast<std::uint64_t>(places * at),
           static_cast<std::uint64_t>(pitch_between(job_, near)),
           counters_.get(),
           begun_,
@@ -209,11 +208,7 @@ void Persistent::run(std::uint64_t first, const std::vector<double>& levels) {
       return trade_arguments(static_cast<std::size_t>(found - part_.neighbours.begin()), first, stages);
     });
   }
-  kernel_->set(0, stages);
-  kernel_->set(1, static_cast<std::uint32_t>(first));
-  kernel_->set(9, levels_.get());
-  kernel_->set(20, begun_);
-  kernel_->set(22, received_);
+  kernel_->set(arguments(first, stages));
   const std::uint32_t items = items_of(session_.device.info());
   queue_->enqueue(*kernel_, {std::size_t{groups_} * items, items});
   queue_->finish();

@@ -11,6 +11,7 @@ namespace plumb::shallow_water {
 
 class Persistent {
  public:
+  static constexpr std::size_t places = 2;  // of a neighbour's messages, in turn: persistent.cl says why
   struct Memory {
     std::vector<Buffer*> states;
     Buffer *neighbours, *geometry, *bed, *dry, *list, *outgoing, *incoming;
@@ -33,7 +34,7 @@ class Persistent {
  private:
   void open(Session& session, Transport& transport);
   void choose_groups(Session& session, Kernel& kernel);
-  void set();
+  std::vector<KernelArgument> arguments(std::uint64_t first, std::uint32_t stages) const;
   std::vector<KernelArgument> trade_arguments(std::size_t neighbour, std::uint64_t first, std::uint32_t stages) const;
   std::unique_ptr<Buffer> filled(const std::vector<double>& values);
   KernelArgument real(double value) const;

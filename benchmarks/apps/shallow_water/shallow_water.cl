@@ -10,6 +10,8 @@
 // Arrays hold a value of each element after the other, `stride` apart (structure of arrays): own elements first, then the
 // halo. State: fields (level, U, V) x BASIS coefficients. Geometry: gradients of r and s. Bed: mean, and derivatives
 // by r and s. Neighbours of an element's three edges: 4 element + edge of it; or -1 land, -2 sea, -3 - n: exact edge n.
+// FOURS (with LANES 1): a state holds four values of each element after the other; after its coefficients follows of
+// the bed what neighbours need, so that a few wide loads read a neighbour. Geometry likewise.
 #ifdef __OPENCL_VERSION__
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -24,6 +26,11 @@
 #define index index_of_lane  // strings.h has a function of that name
 typedef unsigned int uint;
 #endif
+#ifndef FOURS
+#define FOURS 0
+#endif
+#define JOIN_TWO(a, b) a##b
+#define JOIN(a, b) JOIN_TWO(a, b)
 #ifdef IS_KERNELS
 typedef REAL real;
 #ifdef PIPELINE
@@ -57,8 +64,6 @@ INLINE void note(vec lowest, real minimum, int step, GLOBAL int* dry, uint at, u
   if (!(lowest >= minimum) && dry[at] == 0) dry[at] = step;
 }
 #else
-#define JOIN_TWO(a, b) a##b
-#define JOIN(a, b) JOIN_TWO(a, b)
 typedef JOIN(REAL, LANES) vec;
 typedef JOIN(int, LANES) index;
 #define OF_VECTORS __attribute__((vec_type_hint(vec)))
@@ -112,6 +117,11 @@ INLINE vec size_of_it(vec x) { return fabs(x); }
 #define EDGE_POINTS 3
 #endif
 #define COMPONENTS (FIELDS * BASIS)
+#if FOURS
+#define BEDS (ORDER == 0 ? 1 : 3)  // of the bed's values, those in a state
+#define PLANES ((COMPONENTS + BEDS + 3) / 4)
+typedef JOIN(REAL, 4) four;
+#endif
 #define EDGE_VALUES 3  // of an exact edge's point: level, U, V
 #define THIRD ((real)0.33333333333333333333)
 
@@ -275,6 +285,39 @@ typedef struct {
 #endif
 } stage_of;
 
+// The element's state, and its bed as far as neighbours need it.
+#if FOURS
+INLINE void fetch(const stage_of* s, index at, cell* c) {
+  GLOBAL const four* from = (GLOBAL const four*)s->from;
+  real values[4 * PLANES];
+  UNROLL
+  for (int i = 0; i < PLANES; ++i) {
+    const four x = from[i * s->stride + at];
+    values[4 * i] = x.x;
+    values[4 * i + 1] = x.y;
+    values[4 * i + 2] = x.z;
+    values[4 * i + 3] = x.w;
+  }
+  UNROLL
+  for (int i = 0; i < COMPONENTS; ++i) c->state[i / BASIS][i % BASIS] = values[i];
+  UNROLL
+  for (int i = 0; i < BEDS; ++i) c->bed[i] = values[COMPONENTS + i];
+}
+#else
+INLINE void fetch(const stage_of* s, index at, cell* c) {
+  UNROLL
+  for (int f = 0; f < FIELDS; ++f) {
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) c->state[f][i] = pick(s->from + (f * BASIS + i) * s->stride, at);
+  }
+  c->bed[0] = pick(s->bed, at);
+#if ORDER > 0
+  c->bed[1] = pick(s->bed + s->stride, at);
+  c->bed[2] = pick(s->bed + 2 * s->stride, at);
+#endif
+}
+#endif
+
 INLINE vec friction_of(const stage_of* s, vec u, vec v, vec height) {
   if (FRICTION == 2) return s->friction * root(u * u + v * v) / height;
   return spread(s->friction);
@@ -328,16 +371,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
   const index outside = code < 0;
   const index other = choose_index(outside, place(e), code >> 2);
   cell n;
-  UNROLL
-  for (int f = 0; f < FIELDS; ++f) {
-    UNROLL
-    for (int i = 0; i < BASIS; ++i) n.state[f][i] = pick(s->from + (f * BASIS + i) * s->stride, other);
-  }
-  n.bed[0] = pick(s->bed, other);
-#if ORDER > 0
-  n.bed[1] = pick(s->bed + s->stride, other);
-  n.bed[2] = pick(s->bed + 2 * s->stride, other);
-#endif
+  fetch(s, other, &n);
 #ifdef PIPELINE
   UNROLL
   for (int i = 0; i < BASIS; ++i) {
@@ -426,18 +460,82 @@ INLINE void add_edges(const stage_of* s, const cell* c, uint e, const vec* to_r,
 }
 
 #ifndef PIPELINE
-// One stage on the elements e to e + lanes - 1.
-INLINE void update(const stage_of* s, uint e, uint lanes) {
-  cell c;
+#if FOURS
+INLINE void fetch_own(const stage_of* s, uint e, cell* c, vec* to_r, vec* to_s) {
+  fetch(s, (index)e, c);
+  UNROLL
+  for (int i = BEDS; i < 3; ++i) c->bed[i] = load(s->bed, i * s->stride + e);
+  const four slopes = ((GLOBAL const four*)s->geometry)[e];
+  to_r[0] = slopes.x;
+  to_r[1] = slopes.y;
+  to_s[0] = slopes.z;
+  to_s[1] = slopes.w;
+}
+
+// base_share * base + moved, of which the first stage has no base.
+INLINE void keep(const stage_of* s, uint e, uint lanes, const cell* c, vec moved[FIELDS][BASIS]) {
+  GLOBAL four* to = (GLOBAL four*)s->to;
+  real values[4 * PLANES];
+  UNROLL
+  for (int i = 0; i < 4 * PLANES; ++i)
+    values[i] = i < COMPONENTS          ? moved[i / BASIS % FIELDS][i % BASIS]
+                : i < COMPONENTS + BEDS ? c->bed[(i - COMPONENTS) % 3]
+                                        : 0;
+  UNROLL
+  for (int i = 0; i < PLANES; ++i) {
+    four x;
+    x.x = values[4 * i];
+    x.y = values[4 * i + 1];
+    x.z = values[4 * i + 2];
+    x.w = values[4 * i + 3];
+#if ORDER > 0
+    const four base = ((GLOBAL const four*)s->base)[i * s->stride + e];
+    if (4 * i < COMPONENTS) x.x += s->base_share * base.x;
+    if (4 * i + 1 < COMPONENTS) x.y += s->base_share * base.y;
+    if (4 * i + 2 < COMPONENTS) x.z += s->base_share * base.z;
+    if (4 * i + 3 < COMPONENTS) x.w += s->base_share * base.w;
+#endif
+    to[i * s->stride + e] = x;
+  }
+}
+#else
+INLINE void fetch_own(const stage_of* s, uint e, cell* c, vec* to_r, vec* to_s) {
   UNROLL
   for (int f = 0; f < FIELDS; ++f) {
     UNROLL
-    for (int i = 0; i < BASIS; ++i) c.state[f][i] = load(s->from, (f * BASIS + i) * s->stride + e);
+    for (int i = 0; i < BASIS; ++i) c->state[f][i] = load(s->from, (f * BASIS + i) * s->stride + e);
   }
   UNROLL
-  for (int i = 0; i < 3; ++i) c.bed[i] = load(s->bed, i * s->stride + e);
-  const vec to_r[2] = {load(s->geometry, e), load(s->geometry, s->stride + e)};
-  const vec to_s[2] = {load(s->geometry, 2 * s->stride + e), load(s->geometry, 3 * s->stride + e)};
+  for (int i = 0; i < 3; ++i) c->bed[i] = load(s->bed, i * s->stride + e);
+  UNROLL
+  for (int i = 0; i < 2; ++i) {
+    to_r[i] = load(s->geometry, i * s->stride + e);
+    to_s[i] = load(s->geometry, (i + 2) * s->stride + e);
+  }
+}
+
+// base_share * base + moved.
+INLINE void keep(const stage_of* s, uint e, uint lanes, const cell* c, vec moved[FIELDS][BASIS]) {
+  UNROLL
+  for (int f = 0; f < FIELDS; ++f) {
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) {
+      const uint at = (f * BASIS + i) * s->stride + e;
+#if ORDER == 0  // one stage: nothing is added to it
+      store(moved[f][i], s->to, at, lanes);
+#else
+      store(s->base_share * load(s->base, at) + moved[f][i], s->to, at, lanes);
+#endif
+    }
+  }
+}
+#endif
+
+// One stage on the elements e to e + lanes - 1.
+INLINE void update(const stage_of* s, uint e, uint lanes) {
+  cell c;
+  vec to_r[2], to_s[2];
+  fetch_own(s, e, &c, to_r, to_s);
   vec lowest = project(&c);
   vec rate[FIELDS][BASIS];
   UNROLL
@@ -452,25 +550,22 @@ INLINE void update(const stage_of* s, uint e, uint lanes) {
   UNROLL
   for (int f = 0; f < FIELDS; ++f) {
     UNROLL
-    for (int i = 0; i < BASIS; ++i) {
-      const uint at = (f * BASIS + i) * s->stride + e;
-      const vec moved = s->share * (c.state[f][i] + s->time_step * rate[f][i]);
-#if ORDER == 0  // one stage: nothing is added to it
-      store(moved, s->to, at, lanes);
-#else
-      store(s->base_share * load(s->base, at) + moved, s->to, at, lanes);
-#endif
-    }
+    for (int i = 0; i < BASIS; ++i) rate[f][i] = s->share * (c.state[f][i] + s->time_step * rate[f][i]);
   }
+  keep(s, e, lanes, &c, rate);
   note(lowest, s->minimum, s->step, s->dry, e, lanes);
 }
 
+// Where a state has component i of an element.
+INLINE size_t place_of(uint i, uint element, uint stride) {
+  return FOURS ? ((size_t)(i / 4) * stride + element) * 4 + i % 4 : (size_t)i * stride + element;
+}
 // Component i of all: of what is sent, of the halo.
 INLINE void pack_one(GLOBAL const real* from, GLOBAL const int* elements, GLOBAL real* message, uint i, uint stride) {
-  message[i] = from[(i % COMPONENTS) * stride + (uint)elements[i / COMPONENTS]];
+  message[i] = from[place_of(i % COMPONENTS, (uint)elements[i / COMPONENTS], stride)];
 }
 INLINE void unpack_one(GLOBAL const real* message, GLOBAL real* to, uint i, uint first, uint stride) {
-  to[(i % COMPONENTS) * stride + first + i / COMPONENTS] = message[i];
+  to[place_of(i % COMPONENTS, first + i / COMPONENTS, stride)] = message[i];
 }
 
 #ifdef IS_KERNELS

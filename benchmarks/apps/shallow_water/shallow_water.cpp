@@ -231,12 +231,14 @@ std::vector<Group> ShallowWater::groups(const Plan& plan) const {
   one.fixed_count = all.steps;
   one.phases = {"wait"};
   Group group{"shallow_water", {one}};
-  const std::size_t of_part = device_bytes_of(job, part.own, part.halo(), part.sent());
+  Job largest = job;
+  largest.is_together = layout_ != "apart";
+  const std::size_t of_part = device_bytes_of(largest, part.own, part.halo(), part.sent());
   // All that can affect own elements in a sample.
   const auto reached =
       static_cast<std::size_t>(std::ranges::count(all.around(plan.rank, all.steps * stages_of(job.order).size()), true))
       << (2 * all.times);
-  const std::size_t of_whole = device_bytes_of(job, reached, 0, 0);
+  const std::size_t of_whole = device_bytes_of(largest, reached, 0, 0);
   group.device_bytes = of_part + (plan.ranks > 1 ? of_whole : 0);
   group.largest_buffer_bytes = group.device_bytes / 2;
   group.host_bytes = (home_->region.numbers.size() + reached) * (400 + 5 * job.components() * sizeof(double));
@@ -259,6 +261,7 @@ void ShallowWater::prepare(Session& session, const Case&) {
   setup_->job.in_pipeline = variant == hpcc::Variant::single_work_item;
   if (all.job.in_pipeline) check_pipeline(session, all.job, all_parts());
   setup_->job.is_persistent = schedule_ == "device" && !all.job.in_pipeline;
+  choose_layout(session.device.info());
   std::vector<int> everyone(static_cast<std::size_t>(session.world.size()));
   for (std::size_t i = 0; i < everyone.size(); ++i) everyone[i] = static_cast<int>(i);
   all_ = session.world.team(everyone);
@@ -275,7 +278,16 @@ void ShallowWater::prepare(Session& session, const Case&) {
   solver_ = make_solver(session, mine.region.mesh, all.job, mine.part);
   facts_["streamed"] = solver_->is_streamed();
   if (!all.job.in_pipeline) facts_["schedule"] = schedule_.get();
+  if (!all.job.in_pipeline) facts_["layout"] = all.job.is_together ? "together" : "apart";
   facts_["ready_s"] = now_seconds() - all.began - referred;
+}
+
+// A GPU reads a neighbour by few wide loads; CPUs compute elements in vectors.
+void ShallowWater::choose_layout(const DeviceInfo& device) {
+  const bool has_both = !setup_->job.in_pipeline && device.runtime != "native";
+  if (layout_ == "together" && !has_both)
+    throw Unsupported("--layout together is of OpenCL C's kernels on CPUs and GPUs: omit it");
+  setup_->job.is_together = has_both && (layout_ == "together" || (layout_ == "default" && device.type == "gpu"));
 }
 
 // Coefficients of a mesh's elements at time 0.

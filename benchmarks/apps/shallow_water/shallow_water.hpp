@@ -116,6 +116,12 @@ class ShallowWater : public Benchmark {
                     "through the port of a transport (peer)"},
                    "host",
                    {"host", "device"}};
+  Choice layout_{*this,
+                 {"layout",
+                  "of a state on the device: apart, a value of each element after the other; together, four values of "
+                  "an element side by side; default: together on GPUs"},
+                 "default",
+                 {"default", "apart", "together"}};
   Choice friction_{*this,
                    {"friction",
                     "none; linear: tau = --drag; quadratic: tau = --drag |u|/H",
@@ -168,6 +174,7 @@ class ShallowWater : public Benchmark {
   };
   const Setup& setup(int ranks, std::uint64_t seed) const;
   const Home& home(int rank) const;
+  void choose_layout(const DeviceInfo& device);
   Home make_home(int rank) const;
   std::vector<Part> all_parts() const;
   Mesh make_base() const;

@@ -34,8 +34,7 @@ std::size_t bytes_for(std::size_t count, std::size_t size) {
 
 std::size_t device_bytes_of(const Job& job, std::size_t own, std::size_t halo, std::size_t sent) {
   const std::size_t real = size_of(job.type), states = job.order == 2 ? 3 : 2;
-  const std::size_t of_element =
-      (states * job.components() + 7 + (job.solution.source ? job.components() : 0)) * real + 16;
+  const std::size_t of_element = (states * job.values() + 7 + (job.solution.source ? job.components() : 0)) * real + 16;
   return stride_of(own + halo) * of_element + (halo + sent) * job.components() * real + 4 * sent + 4096;
 }
 
@@ -48,7 +47,7 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   own.shared = false;
   const std::size_t real = size_of(job.type), components = job.components();
   for (int i = 0; i < (job.in_pipeline ? 1 : job.order == 2 ? 3 : 2); ++i)
-    states_.push_back(session.device.allocate(stride_ * components * real, own));
+    states_.push_back(session.device.allocate(stride_ * job.values() * real, own));
   neighbours_ = session.device.allocate(std::size_t{3} * stride_ * sizeof(std::int32_t), own);
   geometry_ = session.device.allocate(std::size_t{4} * stride_ * real, own);
   bed_ = session.device.allocate(std::size_t{3} * stride_ * real, own);
@@ -59,8 +58,8 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   // A persistent kernel's messages have two places each, and a pair's are of one length.
   const std::size_t messages = job.is_persistent ? Persistent::message_bytes(job, part_) : 0;
   outgoing_ = session.device.allocate(std::max(messages, bytes_for(sent_ * components, real)), session.memory);
-  incoming_ =
-      session.device.allocate(std::max(2 * messages, bytes_for(part_.halo() * components, real)), session.memory);
+  incoming_ = session.device.allocate(
+      std::max(Persistent::places * messages, bytes_for(part_.halo() * components, real)), session.memory);
   write_mesh(mesh);
   if (job.in_pipeline)
     pipeline_ =
@@ -93,6 +92,13 @@ KernelArgument Solver::real(double value) const {
   return static_cast<float>(value);
 }
 
+// Of an element with its number in the part: the mean, and the derivatives by r and s.
+std::array<double, 3> Solver::bed_of(std::uint32_t number) const {
+  const std::uint32_t e = part_.index[number];
+  const double h0 = mesh_.depth(e, 0), h1 = mesh_.depth(e, 1), h2 = mesh_.depth(e, 2);
+  return {(h0 + h1 + h2) / 3, h1 - h0, h2 - h0};
+}
+
 // As shallow_water.cl describes: neighbours, gradients of r and s, and the bed.
 void Solver::write_mesh(const Mesh& mesh) {
   std::vector<std::int32_t> neighbours(3 * stride_, land), list;
@@ -101,10 +107,10 @@ void Solver::write_mesh(const Mesh& mesh) {
   for (std::uint32_t i = 0; i < part_.index.size(); ++i) {
     const std::uint32_t e = part_.index[i];
     const Point a = mesh.corner(e, 0), b = mesh.corner(e, 1), c = mesh.corner(e, 2);
-    const double twice = 2 * mesh.area(e), h0 = mesh.depth(e, 0), h1 = mesh.depth(e, 1), h2 = mesh.depth(e, 2);
+    const double twice = 2 * mesh.area(e);
     const double slopes[] = {(c.y - a.y) / twice, (a.x - c.x) / twice, (a.y - b.y) / twice, (b.x - a.x) / twice};
-    const double depths[] = {(h0 + h1 + h2) / 3, h1 - h0, h2 - h0};
-    for (std::size_t k = 0; k < 4; ++k) geometry[k * stride_ + i] = slopes[k];
+    const std::array<double, 3> depths = bed_of(i);
+    for (std::size_t k = 0; k < 4; ++k) geometry[job_.place(k, i, stride_)] = slopes[k];
     for (std::size_t k = 0; k < 3; ++k) {
       bed[k * stride_ + i] = depths[k];
       if (i >= part_.own) continue;
@@ -126,10 +132,12 @@ void Solver::build(Session& session, Transport* transport) {
   const int friction = static_cast<int>(job_.physics.friction_kind);
   KernelSource source{file, embedded_text(file)};
   const bool is_single = job_.type == ScalarType::f32;
-  if (session.device.info().type == "cpu") lanes_ = is_single ? most_lanes : most_lanes / 2;
+  const std::string& type = session.device.info().type;
+  if (type == "cpu" && !job_.is_together) lanes_ = is_single ? most_lanes : most_lanes / 2;
   const std::string options =
-      fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DLANES={} -DMASK={}", to_string(job_.type),
-                  job_.order, friction, is_given_ ? 1 : 0, lanes_, is_single ? "int" : "long");
+      fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DLANES={} -DMASK={} -DFOURS={}{}",
+                  to_string(job_.type), job_.order, friction, is_given_ ? 1 : 0, lanes_, is_single ? "int" : "long",
+                  job_.is_together ? 1 : 0, type == "gpu" ? " -cl-denorms-are-zero" : "");
   if (job_.is_persistent) {
     Persistent::Memory memory{{},          neighbours_.get(), geometry_.get(), bed_.get(), dry_.get(),
                               list_.get(), outgoing_.get(),   incoming_.get(), stride_,    lanes_};
@@ -188,23 +196,29 @@ void Solver::compile(Transport& transport, const World& world) {
   exchange_ = transport.compile(exchange);
 }
 
+void Solver::put(double value, std::vector<std::byte>& image, std::size_t place) const {
+  const auto single = static_cast<float>(value);
+  if (job_.type == ScalarType::f64)
+    std::memcpy(&image[place * sizeof value], &value, sizeof value);
+  else
+    std::memcpy(&image[place * sizeof single], &single, sizeof single);
+}
+
 void Solver::reset(const Coefficients& start) {
   const std::size_t components = job_.components();
-  std::vector<std::byte> poison(states_[0]->size(), poison_byte);
-  for (const auto& buffer : states_) queue_->write(poison.data(), whole(*buffer));
-  for (Buffer* buffer : {outgoing_.get(), incoming_.get()}) {
-    poison.resize(std::max(poison.size(), buffer->size()), poison_byte);
-    queue_->write(poison.data(), whole(*buffer));
+  for (const auto& buffer : states_) {
+    std::vector<std::byte> image(buffer->size(), poison_byte);
+    for (std::uint32_t i = 0; job_.is_together && i < part_.index.size(); ++i)
+      for (std::size_t k = 0; k < std::min<std::size_t>(3, job_.values() - components); ++k)
+        put(bed_of(i)[k], image, job_.place(components + k, i, stride_));
+    for (std::uint32_t i = 0; buffer == states_[0] && i < part_.own; ++i)
+      for (std::size_t c = 0; c < components; ++c)
+        put(start[part_.index[i] * components + c], image, job_.place(c, i, stride_));
+    queue_->write(image.data(), whole(*buffer));
   }
-  std::vector<double> own(part_.own);
-  for (std::size_t c = 0; c < components; ++c) {
-    for (std::uint32_t i = 0; i < part_.own; ++i) own[i] = start[part_.index[i] * components + c];
-    std::vector<float> single(own.begin(), own.end());
-    const bool wide = job_.type == ScalarType::f64;
-    const auto* from =
-        wide ? reinterpret_cast<const std::byte*>(own.data()) : reinterpret_cast<const std::byte*>(single.data());
-    const std::size_t size = size_of(job_.type);
-    queue_->write(from, {states_[0].get(), c * stride_ * size, part_.own * size});
+  for (Buffer* buffer : {outgoing_.get(), incoming_.get()}) {
+    const std::vector<std::byte> poison(buffer->size(), poison_byte);
+    queue_->write(poison.data(), whole(*buffer));
   }
   write(std::vector<std::int32_t>(stride_, 0), *dry_);
 }
@@ -338,7 +352,7 @@ std::vector<std::byte> Solver::bytes(std::uint64_t steps) {
   std::vector<std::byte> own(part_.own * components * size);
   for (std::size_t i = 0; i < part_.own; ++i)
     for (std::size_t c = 0; c < components; ++c)
-      std::memcpy(&own[(i * components + c) * size], &image[(c * stride_ + i) * size], size);
+      std::memcpy(&own[(i * components + c) * size], &image[job_.place(c, i, stride_) * size], size);
   return own;
 }
 
@@ -346,7 +360,7 @@ Coefficients Solver::element(std::uint32_t number, std::uint64_t steps) {
   const std::size_t size = size_of(job_.type), components = job_.components();
   std::vector<std::byte> bytes(components * size);
   for (std::size_t c = 0; c < components; ++c)
-    queue_->read({states_[final_state(steps)].get(), (c * stride_ + number) * size, size}, &bytes[c * size]);
+    queue_->read({states_[final_state(steps)].get(), job_.place(c, number, stride_) * size, size}, &bytes[c * size]);
   return as_doubles(bytes);
 }
 

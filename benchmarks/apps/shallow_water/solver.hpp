@@ -1,6 +1,7 @@
 // A part of a mesh on its rank's device, and the steps of the simulation there.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -23,10 +24,16 @@ struct Job {
   bool overlaps = true;               // core elements are computed during the exchange
   bool in_pipeline = false;           // the form for FPGAs
   bool is_persistent = false;         // kernels stay on the device for all steps
-  std::uint64_t places = 2;           // of a neighbour's messages, in that form: fewer are wrong
+  bool is_together = false;           // a state has four values of an element side by side, in OpenCL C
   std::uint32_t max_elements = 8192;  // of a part with its halo, in that form
 
   std::size_t components() const { return fields * basis_of(order); }
+  // Values of an element in a state: if together also of the bed, and in fours.
+  std::size_t values() const { return is_together ? (components() + (order == 0 ? 1 : 3) + 3) / 4 * 4 : components(); }
+  // Where a state has value `i` of an element, in values.
+  std::size_t place(std::size_t i, std::size_t element, std::size_t stride) const {
+    return is_together ? (i / 4 * stride + element) * 4 + i % 4 : i * stride + element;
+  }
 };
 
 enum Phase : std::size_t { wait_phase };
@@ -91,6 +98,8 @@ class Solver {
   std::uint64_t steps_at_once() const;
   std::size_t final_state(std::uint64_t steps) const { return job_.order == 0 && !job_.in_pipeline ? steps % 2 : 0; }
   KernelArgument real(double value) const;
+  std::array<double, 3> bed_of(std::uint32_t number) const;
+  void put(double value, std::vector<std::byte>& image, std::size_t place) const;
   template <class T>
   void write(const std::vector<T>& values, Buffer& buffer);
   void write_reals(const std::vector<double>& values, Buffer& buffer);

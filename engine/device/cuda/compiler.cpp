@@ -55,6 +55,8 @@ std::vector<std::string> translated(const std::string& options) {
   for (std::string word; text >> word;) {
     if (word == "-cl-fast-relaxed-math")
       words.emplace_back("--use_fast_math");
+    else if (word == "-cl-denorms-are-zero")
+      words.emplace_back("--ftz=true");
     else if (word.starts_with("-D") || word.starts_with("-I"))
       words.push_back(word);
   }

@@ -36,7 +36,7 @@ OF_ELEMENTS = [
 ]
 OF_LINEAR = [
     ("neighbour-not-turned", "choose(edge == 0, spread(back)", "choose(edge == 0, spread(t)"),
-    ("base-left-out", "s->base_share * load(s->base, at) + moved", "moved"),
+    ("base-left-out", "s->base_share * load(s->base, at) + moved[f][i]", "moved[f][i]"),
 ]
 OF_MESSAGES = [
     (
@@ -44,12 +44,25 @@ OF_MESSAGES = [
         "(uint)elements[i / COMPONENTS]",
         "(uint)elements[i >= COMPONENTS ? i / COMPONENTS - 1 : 0]",
     ),
-    ("field-not-sent", "message[i] = from[(i % COMPONENTS)", "message[i] = from[(i % 2)"),
+    (
+        "field-not-sent",
+        "message[i] = from[place_of(i % COMPONENTS",
+        "message[i] = from[place_of(i % 2",
+    ),
     (
         "last-not-unpacked",
         "count * COMPONENTS) unpack_one",
         "(count - 1) * COMPONENTS) unpack_one",
     ),
+]
+
+OF_TOGETHER = [
+    ("first-plane-again", 1, "from[i * s->stride + at];", "from[at];"),
+    ("bed-of-a-field", 1, "c->bed[i] = values[COMPONENTS + i];", "c->bed[i] = values[i];"),
+    ("bed-lost", 1, "? c->bed[(i - COMPONENTS) % 3]", "? 0"),
+    ("base-of-three", 1, "if (4 * i + 3 < COMPONENTS) x.w +=", "if (4 * i + 3 < BASIS) x.w +="),
+    ("slopes-swapped", 1, "to_s[0] = slopes.z;", "to_s[0] = slopes.w;"),
+    ("next-value-sent", 2, "+ element) * 4 + i % 4", "+ element) * 4 + (i + 1) % 4"),
 ]
 
 PERSISTENT = "benchmarks/apps/shallow_water/persistent.cl"
@@ -149,6 +162,10 @@ MUTANTS = [
     *(KernelMutant(name, FILE, old, new, CONSTANT, ranks=2) for name, old, new in OF_MESSAGES),
 ]
 MUTANTS += [
+    KernelMutant(f"together-{name}", FILE, old, new, (*LINEAR, "--layout", "together"), ranks=ranks)
+    for name, ranks, old, new in OF_TOGETHER
+]
+MUTANTS += [
     KernelMutant(
         f"persistent-{name}",
         PERSISTENT,
@@ -165,6 +182,7 @@ MUTANTS += [
     for name, device, ranks, words, old, new in OF_PIPELINE
 ]
 SOUND = [Sound(LINEAR), Sound(CONSTANT, ranks=2), Sound((*OPENCL, "--order", "2", "--steps", "4"))]
+SOUND += [Sound((*LINEAR, "--layout", "together"), ranks=2)]
 SOUND += [
     Sound(STAYS_ALONE, variables=UNITS),
     *(Sound(STAYS_TWO, ranks=ranks, variables=UNITS) for ranks in (2, 3)),
