@@ -97,7 +97,6 @@ STRIPS = [
         2,
     ),
     ("gaps_end_at_ranks", "HIGHER((int)arrived[2 * at + 1], 0) + OPEN;", "OPEN;", 2),
-    ("number_sent_to_a_rank", "number = strips - 1 - strip;", "number = strips - strip;", 2),
 ]
 MUTANTS = [
     KernelMutant(name, KERNELS, old, new, USUAL, ranks=ranks) for name, old, new, ranks in WRONG
@@ -117,6 +116,17 @@ MUTANTS += [
     )
     for name, old, new, ranks in STRIPS
 ]
+MUTANTS.append(  # V with the sign that numbers strips is no score
+    KernelMutant(
+        "strips-number_sent_to_a_rank",
+        "benchmarks/shmem/ssca1/strips.cl",
+        "number = strips - 1 - strip;",
+        "number = strips - strip;",
+        (*USUAL, "--form", "strips"),
+        ranks=2,
+        error="a score does not fit",
+    )
+)
 SOUND = [
     Sound((*USUAL, "--form", "strips")),
     Sound((*USUAL, "--form", "strips", "--bits", "16", "--transport", "peer"), ranks=3),
