@@ -5,7 +5,7 @@
 
 Compiles bench/peers/graph500.cu and ssca1.cu by nvcc (the engine's programs must be built: plumb-serial, plumb-mpi), and runs in turn: ours
 through CUDA on one GPU, the peers on one, ours on 2 to GPUS over transport peer (graph500 a scale above for each doubling). The trees
-must have the peer's edges, and alignments the same number and hash of ends. Records go to the folder. Standard library only.
+must have the peer's edges, and alignments the same number and hash of ends. --cells 0 leaves out ssca1, --scale 0 graph500. Records go to the folder. Standard library only.
 """
 
 from __future__ import annotations
@@ -158,8 +158,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     wish = parser.parse_args()
     bench = Bench(wish.folder.absolute(), wish.engine.absolute())
-    align(bench, wish)
-    search(bench, wish)
+    if wish.cells > 0:
+        align(bench, wish)
+    if wish.scale > 0:
+        search(bench, wish)
 
 
 if __name__ == "__main__":

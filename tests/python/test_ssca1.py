@@ -158,10 +158,11 @@ def test_one_result_for_every_variant_and_number_of_ranks(tmp_path: Path) -> Non
         for case in record["cases"]:
             assert case["tallies"]["cells"] == case["repetitions"] * (32 + 79) ** 2
     if runtimes.is_installed("pocl", find_home()):
-        device = [*words, "--variant", "device", "--tile", "64"]
-        status, record, said = run(tmp_path, 3, *device)
-        assert status == 0, said
-        results |= {case["facts"]["results_hash"] for case in record["cases"]}
+        for form in ("tiles", "strips"):
+            device = [*words, "--variant", "device", "--tile", "64", "--form", form]
+            status, record, said = run(tmp_path, 3, *device)
+            assert status == 0, said
+            results |= {case["facts"]["results_hash"] for case in record["cases"]}
     assert len(results) == 1
 
 
@@ -217,6 +218,7 @@ def test_other_scores(tmp_path: Path, bits: str) -> None:
         (["--similar", "6"], "--similar 6 must not be above --exact 5"),
         (["--reports", "0"], "--reports"),
         (["--variant", "device", "--runtime", "native"], "a device that compiles kernels"),
+        (["--form", "strips", "--exact", "128"], "from -128 to 127: use --form tiles"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: list[str], sentence: str) -> None:

@@ -1,8 +1,10 @@
 #include "benchmarks/shmem/graph500/generator.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "benchmarks/shmem/graph500/edges_file.hpp"
+#include "device/host_share.hpp"
 
 namespace plumb::graph500 {
 
@@ -58,6 +60,7 @@ Vertex reversed_bits(Vertex word) {
 constexpr std::uint64_t quadrants_of = 10000;   // A = 5700, B = C = 1900, D = 500
 constexpr std::uint64_t least_draw_3_0 = 3647;  // 2^31 - 1 modulo 10000
 constexpr std::uint64_t least_draw_2_1 = 7295;  // 2^32 - 1 modulo 10000
+constexpr std::uint64_t edges_of_a_thread = std::uint64_t{1} << 14;
 constexpr double draw_unit = 4.65661287524579692e-10, second_unit = 2.168404346990492787e-19;
 
 }  // namespace
@@ -144,9 +147,25 @@ Edge Generator::edge(Random& random) const {
 
 void Generator::make(const EdgeRange& range, std::span<Edge> edges, std::span<float> weights) const {
   if (plan_.kind == GraphPlan::Kind::file) return read_edges(plan_.file, range, edges, weights);
+  static const std::uint64_t cores = std::max<std::uint64_t>(host_share().cores, 1);
+  const std::uint64_t parts = std::clamp<std::uint64_t>(range.count / edges_of_a_thread, 1, cores);
+  std::vector<std::jthread> others;
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const std::uint64_t begin = range.count * part / parts, some = range.count * (part + 1) / parts - begin;
+    const std::span<Edge> own = edges.subspan(begin, some);
+    const std::span<float> own_weights = weights.empty() ? weights : weights.subspan(begin, some);
+    const auto draw = [this, own, own_weights, first = range.first + begin] { draw_edges(first, own, own_weights); };
+    if (part + 1 < parts)
+      others.emplace_back(draw);
+    else
+      draw();
+  }
+}
+
+void Generator::draw_edges(std::uint64_t first, std::span<Edge> edges, std::span<float> weights) const {
   const Matrix& next_edge = powers()[64];
-  Random::State state = start_.skipped(0, range.first, 0).state();
-  for (std::uint64_t i = 0; i < range.count; ++i) {
+  Random::State state = start_.skipped(0, first, 0).state();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
     Random random(state);
     edges[i] = edge(random);
     if (!weights.empty())

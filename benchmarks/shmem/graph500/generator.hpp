@@ -86,7 +86,7 @@ class Generator {
   explicit Generator(const GraphPlan& plan);
 
   // Makes the edges from `range.first` into `edges`, and their weights, in [0, 1], into `weights` unless that is empty;
-  // or reads them. Throws Error if the file cannot be read.
+  // or reads them: long ranges by all cores of this rank. Throws Error if the file cannot be read.
   void make(const EdgeRange& range, std::span<Edge> edges, std::span<float> weights = {}) const;
   // Candidate k for a root: any vertex, including those without edges.
   Vertex root_candidate(std::uint64_t k) const;
@@ -97,6 +97,7 @@ class Generator {
   const std::uint64_t* scramble() const { return scramble_; }  // two words
 
  private:
+  void draw_edges(std::uint64_t first, std::span<Edge> edges, std::span<float> weights) const;
   Vertex any_vertex(Random& random) const;
   int quadrant(Random& random) const;
   Edge edge(Random& random) const;

@@ -13,7 +13,7 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::uint64_t edges_at_a_time = std::uint64_t{1} << 16, words_at_a_time_of_sums = std::uint64_t{1} << 20;
+constexpr std::uint64_t edges_at_a_time = std::uint64_t{1} << 20, words_at_a_time_of_sums = std::uint64_t{1} << 20;
 constexpr std::uint32_t being_followed = wrong_level - 1, unknown_level = wrong_level - 2;
 
 // A row's fingerprint: two sums over its members.
@@ -41,11 +41,12 @@ Validator::Validator(Team& team, const Layout& layout, const GraphPlan& plan, bo
   const Generator generator(plan);
   const EdgeRange share = share_of(plan.edges(), team.rank(), team.size());
   edges_.reserve(share.count);
-  std::vector<Edge> some(edges_at_a_time);
+  std::vector<Edge> some(std::min(edges_at_a_time, share.count));
   if (weighted) weights_.resize(share.count);
   for (std::uint64_t done = 0; done < share.count; done += edges_at_a_time) {
     const std::uint64_t count = std::min(edges_at_a_time, share.count - done);
-    generator.make({share.first + done, count}, some, std::span(weights_).subspan(weighted ? done : 0));
+    generator.make({share.first + done, count}, std::span(some).first(count),
+                   weighted ? std::span(weights_).subspan(done, count) : std::span<float>());
     for (std::uint64_t i = 0; i < count; ++i)
       edges_.push_back({static_cast<std::uint32_t>(some[i].from), static_cast<std::uint32_t>(some[i].to)});
   }

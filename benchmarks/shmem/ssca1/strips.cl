@@ -11,7 +11,7 @@
 //   SCORE_BITS   32 or 16
 //   GROUP, ROWS  work items of a group; rows of an item, 4 or 8
 //   EXACT, SIMILAR, DISSIMILAR, OPEN, EXTEND, MINIMUM   of the scores, each of a pair within a byte
-//   LOOKS        at an entry, before a group gives up
+//   LOOKS        at entries in vain, before an item gives up
 #ifndef MAKE
 #define MAKE(T) (T)
 #endif
@@ -218,6 +218,7 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
   PACKED weights_of_next = profile[code * GROUP + item];
   ENTRY entry = edges[begin + item];
   int most = 0;
+  uint looks = LOOKS;
 #ifndef SHUFFLE_UP
   passed_above[item] = passed_down[item] = 0;
   passed_code[item] = code;
@@ -231,7 +232,7 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
         taken_here.x = arrived[2 * at];
         taken_here.y = HIGHER((int)arrived[2 * at + 1], 0) + OPEN;
       } else {
-        for (uint look = 0; strip_of(entry) != ((number + 1) & 3u) && look < LOOKS; ++look) entry = edges[at];
+        for (; strip_of(entry) != ((number + 1) & 3u) && looks > 0; --looks) entry = edges[at];
         is_late = strip_of(entry) != ((number + 1) & 3u);
         taken_here.x = v_of(entry);
         taken_here.y = down_of(entry) + OPEN;

@@ -62,6 +62,42 @@ ARRAY = [
     ("array-gap_start_charged_more", "pair - OPEN;", "pair - OPEN - 1;"),
     ("array-an_end_not_kept", "if (found < room)", "if (found < room && found != 5)"),
 ]
+STRIPS = [
+    ("similar_as_exact", "one >> 8 == other >> 8 ? SIMILAR", "one >> 8 == other >> 8 ? EXACT", 1),
+    (
+        "e_and_f_swapped",
+        "down = HIGHER(down - EXTEND, pair);",
+        "down = HIGHER(rows->e[r] - EXTEND, pair);",
+        1,
+    ),
+    (
+        "a_gap's_start_twice",
+        "HIGHER(rows->e[r], down) - OPEN;",
+        "HIGHER(rows->e[r], down) - OPEN - 1;",
+        1,
+    ),
+    ("corner_of_a_strip_missing", "item == 0 ? corners[strip] : last", "item == 0 ? 0 : last", 1),
+    ("corner_between_items_missing", "corners[strip] : last[row - 1];", "corners[strip] : 0;", 1),
+    ("gaps_end_at_launches", "(is_mine ? along[row + r] : 0) + OPEN;", "OPEN;", 1),
+    ("gaps_end_at_strips", "HIGHER(rows.down - OPEN, 0), number);", "0, number);", 1),
+    ("a_codon_like_no_other", "c < CODES - 1 ?", "c < CODES - 2 ?", 1),
+    ("low_ends_lost", "most_of_column > MINIMUM)", "most_of_column > MINIMUM + 1)", 1),
+    ("ends_anywhere", "rows.pairs[r] == rows.v[r] ? rows.pairs[r] : 0", "rows.pairs[r]", 1),
+    ("row_off_by_one", "place + 1] = row + r;", "place + 1] = row + r + 1;", 1),
+    (
+        "stale_column",
+        "passed_above[((step) + 1) % 2 * GROUP + item] = rows.v[ROWS - 1];",
+        "if (step % 32 != 31) passed_above[((step) + 1) % 2 * GROUP + item] = rows.v[ROWS - 1];",
+        1,
+    ),
+    (
+        "nothing_below_the_last_rows",
+        "item == GROUP - 1 || row + ROWS >= rows_of_rank",
+        "item == GROUP - 1",
+        2,
+    ),
+    ("gaps_end_at_ranks", "HIGHER((int)arrived[2 * at + 1], 0) + OPEN;", "OPEN;", 2),
+]
 MUTANTS = [
     KernelMutant(name, KERNELS, old, new, USUAL, ranks=ranks) for name, old, new, ranks in WRONG
 ]
@@ -69,7 +105,32 @@ MUTANTS += [
     KernelMutant(name, "benchmarks/shmem/ssca1/systolic.cl", old, new, USUAL, device="fpga")
     for name, old, new in ARRAY
 ]
+MUTANTS += [
+    KernelMutant(
+        f"strips-{name}",
+        "benchmarks/shmem/ssca1/strips.cl",
+        old,
+        new,
+        (*USUAL, "--form", "strips"),
+        ranks=ranks,
+    )
+    for name, old, new, ranks in STRIPS
+]
+MUTANTS.append(  # V with the sign that numbers strips is no score
+    KernelMutant(
+        "strips-number_sent_to_a_rank",
+        "benchmarks/shmem/ssca1/strips.cl",
+        "number = strips - 1 - strip;",
+        "number = strips - strip;",
+        (*USUAL, "--form", "strips"),
+        ranks=2,
+        error="a score does not fit",
+    )
+)
 SOUND = [
+    Sound((*USUAL, "--form", "strips")),
+    Sound((*USUAL, "--form", "strips", "--bits", "16", "--transport", "peer"), ranks=3),
+    Sound((*USUAL, "--form", "strips"), device="intel"),
     Sound((*USUAL, "--bits", "16"), ranks=3),
     Sound((*USUAL, "--transport", "peer"), ranks=2),
     Sound(USUAL, device="intel"),
