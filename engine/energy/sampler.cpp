@@ -10,7 +10,7 @@ namespace plumb::energy {
 
 namespace {
 
-constexpr double shortest_poll_s = 2e-3, longest_poll_s = 0.25;
+constexpr double shortest_poll_s = 1.5e-3, longest_poll_s = 0.25;
 constexpr double state_s = 0.1;
 
 }  // namespace
@@ -27,7 +27,7 @@ void Sampler::start() {
   sampled_.clear();
   for (const Sensor* sensor : sensors_) sampled_.push_back({Track(sensor->info())});
   due_.assign(sensors_.size(), {});
-  stops_ = false;
+  stops_ = paused_ = false;
   for (std::size_t i = 0; i < sensors_.size(); ++i) read(i);
   thread_ = std::thread([this] { loop(); });
 }
@@ -75,12 +75,32 @@ double Sampler::read_due() {
 void Sampler::loop() {
   std::unique_lock lock(mutex_);
   while (!stops_) {
+    if (paused_) {
+      woken_.wait(lock, [this] { return stops_ || !paused_; });
+      continue;
+    }
+    reads_ = true;
     lock.unlock();
     const double next = read_due();
     lock.lock();
+    reads_ = false;
+    rested_.notify_one();
     woken_.wait_for(lock, std::chrono::duration<double>(std::max(0.0, next - now_seconds())),
-                    [this] { return stops_; });
+                    [this] { return stops_ || paused_; });
   }
+}
+
+void Sampler::pause() {
+  std::unique_lock lock(mutex_);
+  paused_ = true;
+  woken_.notify_one();
+  rested_.wait(lock, [this] { return !reads_; });
+}
+
+void Sampler::resume() {
+  const std::lock_guard lock(mutex_);
+  paused_ = false;
+  woken_.notify_one();
 }
 
 }  // namespace plumb::energy

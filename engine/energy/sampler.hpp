@@ -34,6 +34,12 @@ class Sampler {
   void start();                 // the first readings are made on return
   std::vector<Sampled> stop();  // by sensor; the last readings are made at once
 
+  // Between start() and stop(). After pause() the thread reads nothing, nor wakes, until resume(). Meanwhile
+  // read_paused() reads in the calling thread what is due.
+  void pause();
+  void read_paused() { read_due(); }
+  void resume();
+
  private:
   struct Due {
     double at = 0, state_at = 0;
@@ -47,8 +53,8 @@ class Sampler {
   std::vector<Due> due_;
   std::thread thread_;
   std::mutex mutex_;
-  std::condition_variable woken_;
-  bool stops_ = false;
+  std::condition_variable woken_, rested_;
+  bool stops_ = false, paused_ = false, reads_ = false;
 };
 
 }  // namespace plumb::energy

@@ -27,35 +27,51 @@ double Track::step(double before, double after) {
 }
 
 void Track::add(double begin, double end, double raw) {
-  // The update happened after the previous reading began, and within one interval before this one did or while it
-  // lasted: a thread that loses its core after it has read returns late.
-  const double earliest = any_ ? std::max(last_begin_, begin - info_.interval_s) : begin - info_.interval_s;
   if (info_.kind == Kind::counter)
-    add_counter(begin, end, raw, earliest);
+    add_counter(begin, end, raw);
   else
-    add_power(begin, end, raw, earliest);
+    add_power(begin, end, raw);
   last_raw_ = raw;
   last_begin_ = begin;
   last_end_ = end;
   any_ = true;
 }
 
-void Track::add_counter(double, double end, double raw, double earliest) {
+// The update that a reading sees happened after the previous reading began, and within one interval before this one
+// did or while it lasted: a thread that loses its core after it has read returns late.
+double Track::earliest(double begin) const {
+  if (!any_) return begin - info_.interval_s;
+  return keeps_interval_ ? std::max(last_begin_, begin - info_.interval_s) : last_begin_;
+}
+
+// A counter that stands for longer than its stated interval: updates may be older than that when they are seen.
+void Track::forget_interval() {
+  keeps_interval_ = false;
+  for (Update& one : updates_) {
+    one.at = (one.since + one.seen) / 2;
+    one.late = (one.seen - one.since) / 2;
+  }
+}
+
+void Track::add_counter(double begin, double end, double raw) {
   const double counted = any_ ? step(last_raw_, raw) * joules_per_unit() : 0;
-  if (any_ && counted == 0) return;
-  const double so_far = updates_.empty() ? 0 : updates_.back().joules;
-  updates_.push_back({(earliest + end) / 2, (end - earliest) / 2, so_far + counted, 0});
+  if (any_ && counted == 0) {
+    if (keeps_interval_ && begin - last_end_ > info_.interval_s) forget_interval();
+    return;
+  }
+  const double so_far = updates_.empty() ? 0 : updates_.back().joules, from = earliest(begin);
+  updates_.push_back({(from + end) / 2, (end - from) / 2, so_far + counted, 0, any_ ? last_begin_ : from, end});
 }
 
 // A power that stands for longer than an interval was updated to the same value.
-void Track::add_power(double, double end, double raw, double earliest) {
+void Track::add_power(double begin, double end, double raw) {
   const double watts = raw * joules_per_unit();
   const double interval = std::max(info_.interval_s, 1e-4);
   const bool is_new = !any_ || raw != last_raw_;
   if (!is_new && end - updates_.back().at < interval) return;
-  const double at = is_new ? (earliest + end) / 2 : updates_.back().at + interval;
+  const double from = earliest(begin), at = is_new ? (from + end) / 2 : updates_.back().at + interval;
   const double so_far = updates_.empty() ? 0 : updates_.back().joules + watts * (at - updates_.back().at);
-  updates_.push_back({at, is_new ? (end - earliest) / 2 : interval / 2, so_far, watts});
+  updates_.push_back({at, is_new ? (end - from) / 2 : interval / 2, so_far, watts});
 }
 
 double Track::interval() const {

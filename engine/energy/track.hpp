@@ -32,9 +32,10 @@ struct Joules {
 };
 
 // An update of a sensor: at `at` (known to within `late`) it had counted `joules` since the track's first one. Of
-// counters and mean powers; of instantaneous powers `watts`.
+// counters and mean powers; of instantaneous powers `watts`. By the readings alone it came after `since`, until `seen`.
 struct Update {
   double at = 0, late = 0, joules = 0, watts = 0;
+  double since = 0, seen = 0;
 };
 
 class Track {
@@ -68,8 +69,10 @@ class Track {
   struct Rates {
     double least, most;
   };
-  void add_counter(double begin, double end, double raw, double earliest);
-  void add_power(double begin, double end, double raw, double earliest);
+  double earliest(double begin) const;
+  void forget_interval();
+  void add_counter(double begin, double end, double raw);
+  void add_power(double begin, double end, double raw);
   std::size_t after(double time) const;     // the first update later than `time`
   double rate(std::size_t interval) const;  // W between updates interval-1 and interval
   Edge counted_before(double time, bool from_left) const;
@@ -82,7 +85,7 @@ class Track {
   double scale_ = 1;
   std::vector<Update> updates_;
   double last_raw_ = 0, last_begin_ = 0, last_end_ = 0;
-  bool any_ = false;
+  bool any_ = false, keeps_interval_ = true;
   std::string problem_;
 };
 

@@ -343,6 +343,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       once || measured.policy.warm_ups == 0 || benchmark_.validate_when() == ValidateWhen::each_repetition;
   std::vector<double> slowest;  // rank 0
   int late_in_a_row = 0;
+  EnergyMeter::Rest rest(energy_);
   const double begin = now_seconds();
   struct Decision {
     bool keep, stop;
@@ -355,6 +356,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
     metered_ = false;
     if (!whole) return false;
     const std::vector<Sample> samples = gather_values(world, sample_);
+    rest.read_between();  // all ranks have ended
     if (world.rank() == 0) {
       const bool late = std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return s.late != 0; });
       start_.adapt(late);

@@ -168,8 +168,10 @@ void EnergyMeter::select(const std::string& gpu) {
       if (one.of_cases) slowest = std::max(slowest, one.interval_s);
     }
     sampler_ = std::make_unique<energy::Sampler>(of_cases);
-    run_sampler_ = std::make_unique<energy::Sampler>(of_run);
-    run_sampler_->start();
+    if (!of_run.empty()) {
+      run_sampler_ = std::make_unique<energy::Sampler>(of_run);
+      run_sampler_->start();
+    }
     if (of_cases.empty() && of_run.empty())
       reason_ = reasons_.empty() ? "no sensor was selected" : fmt::format("{}", fmt::join(reasons_, "; "));
   }
@@ -247,6 +249,18 @@ void EnergyMeter::end() {
   world_.barrier();
   sleep(settling_seconds());
   if (reads()) sampled_ = sampler_->stop();
+}
+
+EnergyMeter::Rest::Rest(EnergyMeter* meter) : sampler_(meter == nullptr ? nullptr : meter->run_sampler_.get()) {
+  if (sampler_ != nullptr) sampler_->pause();
+}
+
+EnergyMeter::Rest::~Rest() {
+  if (sampler_ != nullptr) sampler_->resume();
+}
+
+void EnergyMeter::Rest::read_between() {
+  if (sampler_ != nullptr) sampler_->read_paused();
 }
 
 Json EnergyMeter::report(const Chosen& chosen, const energy::Sampled& sampled, const energy::Region& region) const {

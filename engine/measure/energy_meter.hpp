@@ -48,6 +48,19 @@ class EnergyMeter {
   // Collective: before a repetition and after it. All ranks sleep at once, so that the power around it is steady.
   void begin();
   void end();
+  // The readings of the whole run rest while repetitions are timed, but for those that are due between two of them.
+  class Rest {
+   public:
+    explicit Rest(EnergyMeter* meter);  // null: of no meter
+    ~Rest();
+    Rest(const Rest&) = delete;
+    Rest& operator=(const Rest&) = delete;
+    void read_between();
+
+   private:
+    energy::Sampler* sampler_;
+  };
+
   // Collective, after end(): joules of the region on this process's clock. On rank 0 [rank] of the readers' reports,
   // null for other ranks; elsewhere empty.
   std::vector<Json> joules(const energy::Region& region);

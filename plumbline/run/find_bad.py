@@ -6,6 +6,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 from plumbline.base.columns import aligned
@@ -17,6 +18,7 @@ from plumbline.report.nodes import seconds_of_hosts, slowest_ranks
 _BOTH = 2  # nodes of a pair
 _FEWEST_ALONE = 3
 _BARS = " ░▒▓█"
+_NAMED = 8  # pairs that are named, of those not measured
 _LEAST_SHARE = 0.1  # of the bytes of a host's busiest port, for a port that carries the messages
 _OWN_WORDS = ("--record", "--progress", "--format")  # of a run, not of what it measures
 
@@ -34,6 +36,11 @@ class Measured:
     devices: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     ports: dict[tuple[str, Pair], dict[str, set[str]]] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
+
+    def missing(self, what: str) -> list[Pair]:
+        """Pairs without a figure, of all nodes that any figure of pairs has."""
+        nodes = sorted({name for one in self.pairs.values() for pair in one for name in pair})
+        return [pair for pair in combinations(nodes, 2) if pair not in self.pairs[what]]
 
     @property
     def nodes(self) -> list[str]:
@@ -136,7 +143,8 @@ def text_of(measured: Measured) -> str:
     lines += _limits(measured)
     bad = find_bad(measured)
     if not bad:
-        return "\n".join([*lines, "no node and no link stands out"])
+        measured_only = " of those measured" if any(map(measured.missing, measured.pairs)) else ""
+        return "\n".join([*lines, f"no node and no link{measured_only} stands out"])
     head = ["", "slower", "95 % together", "by", "device", "port"]
     rows = [
         [
@@ -197,6 +205,12 @@ def _limits(measured: Measured) -> Iterator[str]:
         )
     if measured.alone and max(map(len, measured.alone.values())) < _FEWEST_ALONE:
         yield f"figures of fewer than {_FEWEST_ALONE} nodes cannot tell which of them is slow"
+    for what, pairs in measured.pairs.items():
+        if missing := measured.missing(what):
+            names = ", ".join("-".join(pair) for pair in missing[:_NAMED])
+            more = ", …" if len(missing) > _NAMED else ""
+            of_all = f"{len(missing)} of {len(missing) + len(pairs)} pairs"
+            yield f"{what}: {of_all} were not measured: {names}{more}"
 
 
 def _confirm(measured: Measured, bad: Bad, named: set[str]) -> str:
@@ -213,7 +227,7 @@ def _confirm(measured: Measured, bad: Bad, named: set[str]) -> str:
 
 
 def _heat(pairs: dict[Pair, list[float]]) -> Iterator[str]:
-    """A map of all pairs: darker is slower, up to 1.25 times the median."""
+    """A map of all pairs: darker is slower, up to 1.25 times the median; ? was not measured."""
     middle = {pair: sorted(seconds)[len(seconds) // 2] for pair, seconds in pairs.items()}
     usual = sorted(middle.values())[len(middle) // 2]
     names = sorted({name for pair in pairs for name in pair})
@@ -224,7 +238,8 @@ def _heat(pairs: dict[Pair, list[float]]) -> Iterator[str]:
         for other in names:
             seconds = middle.get((min(one, other), max(one, other)))
             share = 0.0 if seconds is None else (seconds / usual - 1) / 0.25
-            cells.append("·" if seconds is None else _BARS[min(top, max(0, round(share * top)))])
+            none = "·" if one == other else "?"
+            cells.append(none if seconds is None else _BARS[min(top, max(0, round(share * top)))])
         yield f"  {one.ljust(width)} {''.join(cells)}"
 
 

@@ -17,9 +17,11 @@
 #include <thread>
 
 #include "core/seconds.hpp"
+#include "device/device.hpp"
 #include "energy/sampler.hpp"
 #include "energy/track.hpp"
 #include "measure/energy_meter.hpp"
+#include "measure/runner.hpp"
 
 namespace plumb {
 
@@ -57,17 +59,19 @@ struct Play {
   Watts watts;
   double from = 0, to = 4, poll = 2e-3, offset = 0.3;  // offset: share of an interval
   double start = 0;                                    // raw
+  double updates_s = 0;                                // between updates; 0: as the sensor states
 
   template <class T = Track>
   T track(unsigned seed = 1) const {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> jitter(0.7, 1.6);
     T track(info);
-    double joules = 0, updated = from - info.interval_s * offset, value = start;
+    const double interval = updates_s > 0 ? updates_s : info.interval_s;
+    double joules = 0, updated = from - interval * offset, value = start;
     for (double now = from; now < to; now += poll * jitter(random)) {
-      while (updated + info.interval_s <= now) {
-        joules += exact_of(updated, updated + info.interval_s);
-        updated += info.interval_s;
+      while (updated + interval <= now) {
+        joules += exact_of(updated, updated + interval);
+        updated += interval;
         value = info.kind == Kind::counter ? raw_of(joules) : watts(updated) / energy::scale_of(info);
       }
       track.add(now, now + 20e-6, value);
@@ -122,29 +126,57 @@ TEST(Track, CountsPastTheEndOfTheRange) {
   EXPECT_LT(off(play.track().joules(work, 20).joules, exact(at_work, 1, 3)), 0.01);
 }
 
+// Bursts, a ramp and a wave, each of a random height.
+Watts random_curve(std::mt19937& random) {
+  std::uniform_real_distribution<double> share(0, 1);
+  const double low = 20 + 80 * share(random), high = low + 400 * share(random), period = 0.05 + share(random);
+  const double duty = share(random), phase = share(random), ramp = 40 * share(random), wave = 30 * share(random);
+  return [=](double t) {
+    const double burst = std::fmod(t + phase, period) < duty * period ? high : low;
+    return burst + ramp * t + wave * (1 + std::sin(17 * t));
+  };
+}
+
+Region random_region(std::mt19937& random) {
+  std::uniform_real_distribution<double> share(0, 0.1);
+  return {1 + share(random), 3 + share(random)};
+}
+
+bool holds(const Joules& found, const Watts& watts, const Region& region) {
+  return std::abs(found.joules - exact(watts, region.begin, region.end)) <= found.errors.all();
+}
+
 TEST(Track, StatesAnErrorThatHolds) {
   std::mt19937 random(7);
-  std::uniform_real_distribution<double> share(0, 1);
   int inside = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
-    const double low = 20 + 80 * share(random), high = low + 400 * share(random), period = 0.05 + share(random);
-    const double duty = share(random), phase = share(random), ramp = 40 * share(random), wave = 30 * share(random);
-    const Watts watts = [=](double t) {
-      const double burst = std::fmod(t + phase, period) < duty * period ? high : low;
-      return burst + ramp * t + wave * (1 + std::sin(17 * t));
-    };
+    const Watts watts = random_curve(random);
     SensorInfo info = counter(std::vector{1e-3, 10e-3, 50e-3, 95e-3}[seed % 4]);
     if (seed % 3 == 2) {
       info.kind = Kind::power;
       info.unit = "mW";
     }
     Play play{info, watts};
-    play.offset = share(random);
-    const Region region{1 + 0.1 * share(random), 3 + 0.1 * share(random)};
+    play.offset = std::uniform_real_distribution<double>(0, 1)(random);
+    const Region region = random_region(random);
     const Joules found = play.track(seed).joules(region, 20);
-    const double exactly = exact(watts, region.begin, region.end);
-    if (std::abs(found.joules - exactly) <= found.errors.all()) ++inside;
-    EXPECT_LT(found.errors.all(), 0.25 * exactly) << seed;  // and is not beyond use
+    if (holds(found, watts, region)) ++inside;
+    EXPECT_LT(found.errors.all(), 0.25 * exact(watts, region.begin, region.end)) << seed;  // and is not beyond use
+  }
+  EXPECT_GE(inside, 95);
+}
+
+// A counter that is updated less often than it states: what its updates' ages are is told by its readings alone.
+TEST(Track, StatesAnErrorThatHoldsForASlowerCounter) {
+  std::mt19937 random(11);
+  int inside = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Play play{counter(1e-3), random_curve(random)};
+    play.updates_s = std::vector{2e-3, 3e-3, 5e-3, 10e-3}[seed % 4];
+    play.poll = energy::poll_of(play.info);
+    play.offset = std::uniform_real_distribution<double>(0, 1)(random);
+    const Region region = random_region(random);
+    if (holds(play.track(seed).joules(region, 20), play.watts, region)) ++inside;
   }
   EXPECT_GE(inside, 95);
 }
@@ -429,6 +461,124 @@ TEST(EnergyMeter, NeedsNoSensorUnlessNamed) {
   EXPECT_THROW(EnergyMeter(*world, {"rapl", 2, "/nonexistent"}), UsageError);
   EXPECT_THROW(check_energy_names("rapl,watts"), UsageError);
   EXPECT_NO_THROW(check_energy_names("rapl:package-0,nvml"));
+}
+
+namespace {
+
+// Times of all readings and of all calls of run(), on one clock.
+struct Seen {
+  std::mutex mutex;
+  std::vector<Region> readings, slow_readings, runs;
+} seen;
+
+class Witness : public energy::Sensor {
+ public:
+  Witness(const std::string& name, Kind kind, double interval, std::vector<Region>& readings)
+      : Sensor(info_of(name, kind, interval)), readings_(readings) {}
+  double read() override {
+    const double begin = now_seconds();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::lock_guard lock(seen.mutex);
+    readings_.push_back({begin, now_seconds()});
+    return info().kind == Kind::counter ? std::floor(begin * 1e8) : 50e6;
+  }
+
+ private:
+  static SensorInfo info_of(const std::string& name, Kind kind, double interval) {
+    SensorInfo info;
+    info.name = "witness:" + name;
+    info.reader = "witness";
+    info.domain = energy::Domain::node;
+    info.of = name;
+    info.kind = kind;
+    info.unit = kind == Kind::counter ? "uJ" : "uW";
+    info.interval_s = interval;
+    return info;
+  }
+  std::vector<Region>& readings_;
+};
+
+// Here only where a test asks for it.
+const energy::RegisteredReader witness("witness", [](const energy::Place& place) {
+  energy::Found found;
+  if (place.root != "witness") return found;
+  found.sensors.push_back(std::make_unique<Witness>("fast", Kind::counter, 0.01, seen.readings));
+  found.sensors.push_back(std::make_unique<Witness>("slow", Kind::power, 0.15, seen.slow_readings));
+  return found;
+});
+
+class Spins : public Benchmark {
+ public:
+  std::string name() const override { return "spins"; }
+  std::string title() const override { return "a known time an operation"; }
+  std::string source() const override { return "a test"; }
+  Preset preset(const std::string&) const override { return {}; }
+  std::vector<Group> groups(const Plan&) const override {
+    Case one;
+    one.key = "one";
+    one.labels = {{"case", "one"}};
+    one.work.edges = 1;
+    one.items_to_check = 1;
+    return {{"first", {one}}};
+  }
+  void prepare(Session&, const Case&) override {}
+  void reset(Session&, const Case&, std::uint64_t, std::uint64_t) override {}
+  void run(Session&, const Case&, Timed& timed) override {
+    const double begin = now_seconds();
+    for (const double end = begin + 2e-3 * static_cast<double>(timed.count()); now_seconds() < end;)
+      ;
+    const std::lock_guard lock(seen.mutex);
+    seen.runs.push_back({begin, now_seconds()});
+  }
+  std::vector<Metric> metrics(const CaseResult&, int) const override { return {}; }
+  Validation validate(Session&, const Case&, std::uint64_t, std::uint64_t) override {
+    Validation validation;
+    validation.items_checked = 1;
+    return validation;
+  }
+};
+
+std::size_t readings_in(const std::vector<Region>& readings, const Region& run) {
+  return static_cast<std::size_t>(std::count_if(
+      readings.begin(), readings.end(), [&](const Region& one) { return one.end > run.begin && one.begin < run.end; }));
+}
+
+}  // namespace
+
+// Times are those of a run without --energy, as no reader runs while they are taken: neither that of cases, nor that of
+// sensors which are read over the whole run.
+TEST(EnergyMeter, ReadsNothingWhileRepetitionsAreTimed) {
+  const auto world = make_serial_world();
+  const auto runtime = Registry<RuntimeFactory>::instance().find("native")->operator()();
+  const auto device = runtime->open(runtime->infos().front());
+  Session session{*world, *device, nullptr, {}};
+  RunSettings settings;
+  settings.policy.fixed = 30;
+  settings.target_sample = settings.longest_sample = 20e-3;
+  settings.energy = {"auto", 0.4, "witness"};
+  EnergyMeter meter(*world, settings.energy);
+  meter.select("");
+  meter.measure_idle();
+  Spins spins;
+  const auto listener = make_listener("none");
+  const Json record = run_benchmark(spins, spins.groups({0, 1, 1}), session, settings, gather_places(*world),
+                                    Json::object(), "", *listener, &meter)
+                          .record;
+  const Json& energy = record.at("cases").at(0).at("energy");
+  ASSERT_TRUE(energy.contains("region")) << energy;
+  std::size_t timed = 0, metered = 0;
+  for (const Region& run : seen.runs) {
+    const bool is_metered = run.seconds() > 0.2;
+    ++(is_metered ? metered : timed);
+    if (is_metered) EXPECT_GE(readings_in(seen.readings, run), 20u);
+    if (!is_metered) EXPECT_EQ(readings_in(seen.readings, run), 0u);
+  }
+  EXPECT_GE(metered, 1u);
+  // Those kept stand before the metered ones; warm-ups and probes of the loop's length before them.
+  ASSERT_GE(timed, 30u);
+  for (std::size_t i = timed - 30; i < timed; ++i) EXPECT_EQ(readings_in(seen.slow_readings, seen.runs[i]), 0u) << i;
+  const Region kept{seen.runs[timed - 30].begin, seen.runs[timed - 1].end};
+  EXPECT_GE(readings_in(seen.slow_readings, kept), 3u);  // between two of them
 }
 
 }  // namespace plumb

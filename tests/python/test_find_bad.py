@@ -159,6 +159,20 @@ def test_from_records(tmp_path: Path, plumb: Plumb) -> None:
     assert "link" not in out.split("time of each pair")[0]
 
 
+def test_a_skipped_pair_is_named(tmp_path: Path, plumb: Plumb) -> None:
+    """The mutant of the schedule that leaves the slow link out: nothing else would tell."""
+    times = cluster(random.Random(2), link=("n01", "n03"), slow=1.3)
+    write(tmp_path, {pair: seconds for pair, seconds in times.items() if pair != ("n01", "n03")})
+    status, out, _ = plumb("find-bad", "--records", str(tmp_path))
+    assert status == 0
+    assert "b_eff natural/transfer/1024: 1 of 28 pairs were not measured: n01-n03\n" in out
+    assert "no node and no link of those measured stands out" in out
+    write(tmp_path, cluster(random.Random(2), link=("n02", "n04"), slow=1.3))
+    (tmp_path / "n01-n03.json").unlink()
+    _, out, _ = plumb("find-bad", "--records", str(tmp_path))
+    assert "\n  n01  · ?    \n" in out
+
+
 def test_two_nodes_cannot_be_told_apart(tmp_path: Path, plumb: Plumb) -> None:
     write(tmp_path, {("a", "b"): [1.0, 1.1, 1.2]})
     status, out, _ = plumb("find-bad", "--records", str(tmp_path))
