@@ -6,7 +6,10 @@
 Parts, all by default:
   kernels   STREAM, RandomAccess, FFT and GEMM: rates of kernels in OpenCL C (a) and in SYCL (b) over OpenCL's
   staged    b_eff over transport staged on two ranks, 8 B to 16 MiB: the time of OpenCL's memory objects over that of
-            SYCL's and of both kinds of addresses, and of addresses by OpenCL over SYCL's; up to 64 KiB also what SYCL adds, beside what it adds to the four copies of 8 B that an exchange of two messages has
+            SYCL's and of both kinds of addresses, and of addresses by OpenCL over SYCL's; up to 64 KiB also what SYCL's addresses
+            add to OpenCL's objects, beside what they add to the four copies of 8 B that an exchange of two messages has
+  copies    two reads of device memory and a wait, best sample (peers/sycl/copies.cpp): the time of OpenCL's memory
+            objects over that of objects' starts and addresses by OpenCL, of queue::memcpy and of a kernel by SYCL
   calls     a launch and copies of 8 B, best sample: the time of bare SYCL (peers/sycl/calls.cpp) over ours, and over
             OpenCL's by the engine
   start     seconds that kernels in SYCL take to build, in two starts with one cache
@@ -49,7 +52,7 @@ WAYS = {
     "sycl (a)": ("intel-sycl", "--runtime sycl"),
     "sycl (b)": ("intel-sycl", "--runtime sycl --kernel-language sycl"),
 }
-# The driver copies memory objects in another way than addresses, whoever asks for it.
+# Addresses by OpenCL: what the driver's own copies of addresses take; those by SYCL are kernels' from 512 B on.
 MEMORIES = {
     "objects, OpenCL": WAYS["opencl"],
     "objects, SYCL": ("intel-sycl", "--runtime sycl --sycl-memory buffer"),
@@ -169,9 +172,9 @@ def staged(bench: Bench) -> None:
         return found | {FOUR_COPIES: 2 * sum(one_each.values())}
 
     rounds = bench.compare("staged", {way: (lambda way=way: measure(way)) for way in MEMORIES})
-    opencl, sycl = "addresses, OpenCL", "addresses, SYCL"
+    opencl, alike, sycl = "objects, OpenCL", "addresses, OpenCL", "addresses, SYCL"
     for key in rounds[0][sycl]:
-        ratios = [one[opencl][key] / one[sycl][key] for one in rounds]
+        ratios = [one[alike][key] / one[sycl][key] for one in rounds]
         bench.say("alike", f"{key}, {sycl}", ratios, [one[sycl][key] for one in rounds])
     print(
         "staged     what SYCL adds, us: case, its median, that of four copies of 8 B in the same rounds"
@@ -185,13 +188,31 @@ def staged(bench: Bench) -> None:
             print(f"staged     {key:<44} {extra:>9.3f} {added[FOUR_COPIES]:>9.3f}")
 
 
-def calls(bench: Bench) -> None:
+def compiled(bench: Bench, name: str) -> str:
+    """A peer of bare SYCL calls, compiled as the plug-in is."""
     folder = find_home().runtimes / "intel-sycl"
-    program = bench.folder / "sycl_calls"
-    command = ["g++", "-std=c++17", "-O2", "-w", str(ROOT / "bench/peers/sycl/calls.cpp")]
+    program = bench.folder / f"sycl_{name}"
+    command = ["g++", "-std=c++17", "-O2", "-w", str(ROOT / f"bench/peers/sycl/{name}.cpp")]
     command += ["-o", str(program), f"-I{folder / 'venv' / 'include'}", f"-L{folder / 'lib'}"]
     command += ["-lsycl", "-lOpenCL", "-Wl,--allow-shlib-undefined"]
     bench.output(command, dict(os.environ))
+    return str(program)
+
+
+def copies(bench: Bench) -> None:
+    program = compiled(bench, "copies")
+    environment = bench.environment("intel-sycl")
+    rounds = [json.loads(bench.output([program], environment)) for _ in range(bench.rounds)]
+    for way in ("from-start", "addresses", "memcpy", "kernel"):
+        for size in rounds[0]:
+            ratios = [one[size]["objects"] / one[size][way] for one in rounds]
+            bench.say(
+                "copies", f"{size} B, {way}", ratios, [one[size][way] * 1e-6 for one in rounds]
+            )
+
+
+def calls(bench: Bench) -> None:
+    program = compiled(bench, "calls")
     environment = bench.environment("intel-sycl")
     names = {"launch/wait": "launch", "link/read/8": "read", "link/write/8": "write"}
 
@@ -201,7 +222,7 @@ def calls(bench: Bench) -> None:
         return bench.cases(words, bench.environment(runtime), best=True)
 
     def bare() -> dict[str, float]:
-        said = json.loads(bench.output([str(program)], environment))
+        said = json.loads(bench.output([program], environment))
         return {key: said[name] * 1e-6 for key, name in names.items()}
 
     ways = {"ours": lambda: ours("sycl (a)"), "opencl": lambda: ours("opencl")}
@@ -279,6 +300,7 @@ def naive(bench: Bench) -> None:
 PARTS: dict[str, Callable[[Bench], None]] = {
     "kernels": kernels,
     "staged": staged,
+    "copies": copies,
     "calls": calls,
     "start": start,
     "devices": devices,

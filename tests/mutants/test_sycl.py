@@ -30,6 +30,7 @@ MUTANTS = {
     "finished-at-once": "FinishedBecomesTrueByPollingAlone",
     "follow-nothing": "AQueueFollowsAnother",
     "copy-without-last-byte": "KeepsBytesAtOddOffsetsAndSizes",
+    "copy-without-a-piece": "KeepsBytesAtOddOffsetsAndSizes",
     "offset-dropped": "KernelsWorkOnViews",
     "arguments-shifted": "PassesEveryTypeOfArgument",
     "last-group-left-out": "RunsKernelsOnEveryMemoryKind",
@@ -83,8 +84,9 @@ REFUSED = [
     ("", {"PLUMBLINE_SYCL": "libm.so.6"}, "libm.so.6 is not a SYCL plug-in"),
     ("", {"ONEAPI_DEVICE_SELECTOR": "level_zero:gpu"}, "see ONEAPI_DEVICE_SELECTOR"),
     ("", {"OCL_ICD_VENDORS": "/nowhere"}, "SYCL shows no device"),
-    # damaged: a text; and those of mutants: of another version, and compiled with another libsycl
+    # damaged: a text, a half; and those of mutants: of another version, and compiled with another libsycl
     ("", {"PLUMBLINE_SYCL": __file__}, f"could not load the SYCL plug-in: {__file__}: invalid ELF"),
+    ("", {"PLUMBLINE_SYCL": "half"}, "is damaged: its end is missing; plumb setup intel-sycl"),
     ("", {"PLUMBLINE_SYCL_MUTANT": "older-interface"}, "version 1 of the interface"),
     ("", {"PLUMBLINE_SYCL_MUTANT": "another-libsycl"}, "was compiled with libsycl 00000000, but"),
 ]
@@ -97,6 +99,10 @@ def test_bad_input(words: str, variables: dict[str, str], said: str, tmp_path: P
     """One sentence and status 2, before a record is made."""
     mutant = variables.get("PLUMBLINE_SYCL_MUTANT")
     environ = with_mutant(mutant) if mutant else sycl_environment() | variables
+    if variables.get("PLUMBLINE_SYCL") == "half":
+        whole = Path(sycl_environment()[runtimes.PLUGIN_VARIABLE]).read_bytes()
+        (tmp_path / "half.so").write_bytes(whole[: len(whole) // 2])
+        environ["PLUMBLINE_SYCL"] = str(tmp_path / "half.so")
     record = tmp_path / "record.json"
     done = start(f"fft --runtime sycl {words} --record {record}", environ)
     assert done.returncode == 2, done.stderr

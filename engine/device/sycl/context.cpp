@@ -1,9 +1,12 @@
 #include "device/sycl/context.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <string_view>
 
 namespace plumb::sycl {
@@ -11,6 +14,17 @@ namespace plumb::sycl {
 namespace {
 
 constexpr const char* remedy = "plumb setup intel-sycl --accept-eula installs it, and --runtime intel-sycl uses it";
+
+// dlopen uses the bytes that a library's header promises, and a process ends by SIGBUS where the file has fewer. All
+// other faults dlopen names itself.
+bool is_cut_off(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return false;
+  const std::uint64_t promised = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
+  return file.seekg(0, std::ios::end) && static_cast<std::uint64_t>(file.tellg()) < promised;
+}
 
 struct Loaded {
   const Interface* found = nullptr;
@@ -20,6 +34,10 @@ struct Loaded {
     const char* const path = std::getenv("PLUMBLINE_SYCL");
     if (path == nullptr || *path == '\0') {
       problem = fmt::format("PLUMBLINE_SYCL names no SYCL plug-in; {}", remedy);
+      return;
+    }
+    if (is_cut_off(path)) {
+      problem = fmt::format("the SYCL plug-in {} is damaged: its end is missing; {}", path, remedy);
       return;
     }
     setenv("SYCL_CACHE_PERSISTENT", "1", 0);                    // of kernels by the run-time compiler

@@ -157,6 +157,15 @@ int copy_without_last_byte(QueueHandle* queue, void* to, const void* from, std::
   return bytes == 1 ? 0 : real->copy(queue, to, from, bytes - 1);
 }
 
+// Of a copy that has several pieces the second is left out.
+int copy_without_a_piece(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
+  constexpr std::size_t piece = 1 << 18;
+  if (bytes < 2 * piece) return real->copy(queue, to, from, bytes);
+  real->copy(queue, to, from, piece);
+  return real->copy(queue, static_cast<char*>(to) + 2 * piece, static_cast<const char*>(from) + 2 * piece,
+                    bytes - 2 * piece);
+}
+
 int wait_for_nothing(QueueHandle*) {
   return 0;
 }
@@ -210,6 +219,7 @@ const std::map<std::string, std::function<void(Interface&)>>& mutants() {
       {"finished-at-once", [](Interface& wrong) { wrong.finished = finished_at_once; }},
       {"follow-nothing", [](Interface& wrong) { wrong.follow = follow_nothing; }},
       {"copy-without-last-byte", [](Interface& wrong) { wrong.copy = copy_without_last_byte; }},
+      {"copy-without-a-piece", [](Interface& wrong) { wrong.copy = copy_without_a_piece; }},
       {"offset-dropped",
        [](Interface& wrong) {
          wrong.allocate = remembered;
