@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -166,10 +167,21 @@ void Mg::set_up(Session& session) {
   r_.clear();
   for (const Extent& box : levels_->boxes)  // of the device's the finest is fetched
     for (auto* grids : {&u_, &r_}) grids->emplace_back(on_device() && &box != &levels_->boxes.back() ? 0 : box.room());
-  if (on_device()) device_ = std::make_unique<mg::DeviceGrids>(session, *levels_, smoother(), offset());
+  if (on_device())
+    device_ = std::make_unique<mg::DeviceGrids>(session, *levels_, smoother(), offset(), tile(session.device.info()));
   v_.resize(levels_->boxes.back().room());
   scratch_.resize(2 * levels_->boxes.back().row() + 2 * static_cast<std::size_t>(row_.size) + 16);
   find_charges();
+}
+
+mg::Tile Mg::tile(const DeviceInfo& info) const {
+  if (tile_.get() == "default") return mg::Tile::of(info);
+  mg::Tile tile{};
+  if (std::sscanf(tile_.get().c_str(), "%dx%dx%dx%dx%d", &tile.x, &tile.y, &tile.rows, &tile.depth,
+                  &tile.coarse_depth) != 5 ||
+      std::min({tile.x, tile.y, tile.rows, tile.depth, tile.coarse_depth}) < 1)
+    throw UsageError(fmt::format("--tile {} is not five numbers such as 64x4x2x32x8", tile_.get()));
+  return tile;
 }
 
 // Each rank searches its own points; the extremes of all follow from those of each.
