@@ -92,6 +92,7 @@ void Mg::check_problem(const ClassRow& row, int ranks) const {
   if (on_device() && row.size > largest_on_device)
     throw UsageError(fmt::format("--variant device counts points in 32 bits: --grid is at most {}, not {}",
                                  largest_on_device, row.size));
+  if (on_device()) tile({});
   if (mg::least_size(static_cast<int>(row.size), ranks) >= 2) return;
   int most = ranks - 1;
   while (mg::least_size(static_cast<int>(row.size), most) < 2) --most;
@@ -177,10 +178,12 @@ void Mg::set_up(Session& session) {
 mg::Tile Mg::tile(const DeviceInfo& info) const {
   if (tile_.get() == "default") return mg::Tile::of(info);
   mg::Tile tile{};
-  if (std::sscanf(tile_.get().c_str(), "%dx%dx%dx%dx%d", &tile.x, &tile.y, &tile.rows, &tile.depth,
-                  &tile.coarse_depth) != 5 ||
-      std::min({tile.x, tile.y, tile.rows, tile.depth, tile.coarse_depth}) < 1)
-    throw UsageError(fmt::format("--tile {} is not five numbers such as 64x4x2x32x8", tile_.get()));
+  char more = 0;
+  const int found = std::sscanf(tile_.get().c_str(), "%dx%dx%dx%dx%d%c", &tile.x, &tile.y, &tile.rows, &tile.depth,
+                                &tile.coarse_depth, &more);
+  const auto [least, most] = std::minmax({tile.x, tile.y, tile.rows, tile.depth, tile.coarse_depth});
+  if (found != 5 || least < 1 || most > 1024)
+    throw UsageError(fmt::format("--tile must be five numbers of 1 to 1024 such as 64x4x2x32x8, not {}", tile_.get()));
   return tile;
 }
 
