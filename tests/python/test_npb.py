@@ -102,6 +102,7 @@ def test_the_official_text_is_laid_out_as_ever(tmp_path: Path) -> None:
         (1, ("npb_is", "--threads", "2"), "threads"),
         (1, ("npb_mg", "--variant", "device", "--form", "signal"), "sends by a transport"),
         (1, ("npb_is", "--variant", "device", "--runtime", "native"), "compiles kernels"),
+        (1, ("npb_mg", "--variant", "device", "--tile", "64x4"), "must be five numbers"),
     ],
 )
 def test_bad_input_is_refused(

@@ -13,8 +13,12 @@ namespace plumb::npb::mg {
 namespace {
 
 const std::string file_of_mg = "benchmarks/shmem/npb/mg.cl";
-constexpr int deepest_piece = 32;  // planes that a group goes up
-constexpr std::size_t groups_of_squares = 256;
+constexpr int groups_of_squares = 256;
+
+template <class T>
+T pieces_of(T count, T length) {
+  return (count + length - 1) / length;
+}
 
 std::int32_t of_axis(const Three& three, int axis) {
   return three[static_cast<std::size_t>(axis)];
@@ -22,17 +26,20 @@ std::int32_t of_axis(const Three& three, int axis) {
 
 }  // namespace
 
-DeviceGrids::DeviceGrids(Session& session, const Levels& levels, const Stencil& smoother, int offset)
+Tile Tile::of(const DeviceInfo& info) {
+  return info.type == "gpu" ? Tile{64, 4, 2, 32, 8} : Tile{16, 4, 2, 32, 8};
+}
+
+DeviceGrids::DeviceGrids(Session& session, const Levels& levels, const Stencil& smoother, int offset, const Tile& tile)
     : levels_(levels),
       smoother_(smoother),
       offset_(offset),
       rank_(session.world.rank()),
       ranks_(session.world.size()),
+      tile_(tile),
       queue_(session.device.make_queue()) {
   const DeviceInfo& info = session.device.info();
-  tile_x_ = info.type == "gpu" ? 32 : 16;
-  tile_y_ = info.type == "gpu" ? 8 : 4;
-  fewest_groups_ = std::size_t{info.type == "gpu" ? 16u : 4u} * std::max(1u, info.compute_units);
+  fewest_groups_ = 4 * std::max(1, static_cast<int>(info.compute_units));
   Placement own = session.memory;
   own.shared = false;
   for (const Extent& box : levels_.boxes)
@@ -44,9 +51,9 @@ DeviceGrids::DeviceGrids(Session& session, const Levels& levels, const Stencil& 
 }
 
 void DeviceGrids::build(Session& session) {
-  program_ = session.device.build(
-      session.source({file_of_mg, embedded_text(file_of_mg),
-                      fmt::format("-DTX={} -DTY={} -DGROUP={}", tile_x_, tile_y_, tile_x_ * tile_y_)}));
+  program_ = session.device.build(session.source(
+      {file_of_mg, embedded_text(file_of_mg),
+       fmt::format("-DTX={} -DTY={} -DROWS={} -DGROUP={}", tile_.x, tile_.y, tile_.rows, tile_.items())}));
   for (const auto& [kernel, name] : {std::pair{&fill_, "fill"},
                                      {&stencil_, "stencil"},
                                      {&restrict_, "restrict_to"},
@@ -86,21 +93,21 @@ void DeviceGrids::compile(Session& session) {
   gather_ = std::make_unique<DeviceExchange>(session, sends, own, receives, all, traffic_);
 }
 
-void DeviceGrids::enqueue(Kernel& kernel, std::size_t groups) {
-  const auto items = static_cast<std::size_t>(tile_x_ * tile_y_);
-  queue_->enqueue(kernel, {groups * items, items});
+void DeviceGrids::enqueue(Kernel& kernel, int groups) {
+  const auto items = static_cast<std::size_t>(tile_.items());
+  queue_->enqueue(kernel, {static_cast<std::size_t>(groups) * items, items});
 }
 
-// Rows of points, each in pieces of a group's items.
-void DeviceGrids::enqueue_rows(Kernel& kernel, int points, int rows) {
-  const int items = tile_x_ * tile_y_;
-  enqueue(kernel, static_cast<std::size_t>((points + items - 1) / items) * static_cast<std::size_t>(rows));
+int DeviceGrids::deep_enough(int groups, int planes, int deepest) const {
+  int depth = deepest;
+  while (depth > 1 && groups * pieces_of(planes, depth) < fewest_groups_) depth /= 2;
+  return depth;
 }
 
 void DeviceGrids::fill(Buffer& grid, double value) {
-  const std::size_t count = grid.size() / sizeof(double), items = static_cast<std::size_t>(tile_x_ * tile_y_);
+  const auto count = static_cast<std::int64_t>(grid.size() / sizeof(double));
   fill_->set({&grid, static_cast<std::uint32_t>(count), value});
-  enqueue(*fill_, std::min<std::size_t>((count + items - 1) / items, 4096));
+  enqueue(*fill_, static_cast<int>(std::min<std::int64_t>(pieces_of(count, std::int64_t{tile_.items()}), 4096)));
 }
 
 void DeviceGrids::restart(const std::vector<double>& v) {
@@ -122,14 +129,11 @@ void DeviceGrids::stencil(const Buffer& from, const Buffer& base, Buffer& to, in
                           const Stencil& weights) {
   if (last < first) return;
   const Three& n = box(level).size;
-  const auto tiles = static_cast<std::size_t>((n[0] + tile_x_ - 1) / tile_x_ * ((n[1] + tile_y_ - 1) / tile_y_));
-  const int planes = last - first + 1;
-  int depth = deepest_piece;
-  const auto pieces = [&] { return static_cast<std::size_t>((planes + depth - 1) / depth); };
-  while (depth > 1 && tiles * pieces() < fewest_groups_) depth /= 2;
+  const int tiles = pieces_of(n[0], tile_.x) * pieces_of(n[1], tile_.y * tile_.rows);
+  const int planes = last - first + 1, depth = deep_enough(tiles, planes, tile_.depth);
   stencil_->set({&from, &base, &to, n[0], n[1], n[2], first, last, depth, wraps(level), weights[0], weights[1],
                  weights[2], weights[3]});
-  enqueue(*stencil_, tiles * pieces());
+  enqueue(*stencil_, tiles * pieces_of(planes, depth));
 }
 
 void DeviceGrids::residual(int level, int first, int last) {
@@ -149,29 +153,36 @@ void DeviceGrids::restrict_from(int level, const Extent& part, int first, int la
   const Extent &fine = box(level), &to = box(level - 1);
   const auto begin = [&](int axis) { return of_axis(part.low, axis) - of_axis(to.low, axis) + 1; };
   const auto shift = [&](int axis) { return 2 * of_axis(to.low, axis) + offset_ - of_axis(fine.low, axis) + 1; };
+  const int tiles = pieces_of(part.size[0], tile_.x) * pieces_of(part.size[1], tile_.y);
+  const int planes = last - first + 1, depth = deep_enough(tiles, planes, tile_.coarse_depth);
   restrict_->set({&grid(Field::r, level), &grid(Field::r, level - 1), fine.size[0], fine.size[1], to.size[0],
-                  to.size[1], to.size[2], begin(0), begin(1), part.size[0], part.size[1], first, last, shift(0),
+                  to.size[1], to.size[2], begin(0), begin(1), part.size[0], part.size[1], first, last, depth, shift(0),
                   shift(1), shift(2), wraps(level - 1)});
-  enqueue_rows(*restrict_, part.size[0], part.size[1] * (last - first + 1));
+  enqueue(*restrict_, tiles * pieces_of(planes, depth));
 }
 
 void DeviceGrids::interpolate_to(int level, int first, int last) {
   if (last < first) return;
   const Extent &coarse = box(level - 1), &fine = box(level);
+  const auto planes = [&](int axis, int from, int to) {  // of the coarse grid, to interpolate fine ones from
+    return sources(coarse, fine, axis, to).first - sources(coarse, fine, axis, from).first + 1;
+  };
+  const int columns = (fine.size[0] + 2) * planes(1, 0, fine.size[1] + 1), high = planes(2, first, last);
+  const int groups = pieces_of(columns, tile_.items()), depth = deep_enough(groups, high, tile_.coarse_depth);
   interpolate_->set({&grid(Field::u, level - 1), &grid(Field::u, level), coarse.size[0], coarse.size[1], fine.size[0],
                      fine.size[1], coarse.low[0], coarse.low[1], coarse.low[2], fine.low[0], fine.low[1], fine.low[2],
-                     first, std::int32_t{level == levels_.finest ? 1 : 0}});
-  enqueue_rows(*interpolate_, fine.size[0] + 2, (fine.size[1] + 2) * (last - first + 1));
+                     first, last, depth, std::int32_t{level == levels_.finest ? 1 : 0}});
+  enqueue(*interpolate_, groups * pieces_of(high, depth));
 }
 
 void DeviceGrids::faces(Field field, int level, int axis, bool packs) {
   DeviceExchange& halo = exchange(level, axis);
   const Extent& own = box(level);
   Buffer& messages = packs ? halo.outgoing() : halo.incoming();
-  const std::size_t points = 2 * face(own, axis), items = static_cast<std::size_t>(tile_x_ * tile_y_);
+  const auto points = static_cast<int>(2 * face(own, axis));
   faces_->set({&grid(field, level), &messages, own.size[0], own.size[1], own.size[2], std::int32_t{axis},
                static_cast<std::uint32_t>(messages.size() / 2 / sizeof(double)), std::int32_t{packs ? 1 : 0}});
-  enqueue(*faces_, (points + items - 1) / items);
+  enqueue(*faces_, pieces_of(points, tile_.items()));
 }
 
 void DeviceGrids::post_halo(Field field, int level, int axis) {
@@ -187,11 +198,10 @@ void DeviceGrids::take_halo(Field field, int level, int axis) {
 
 // Between the gathered level and a message at number `at`.
 void DeviceGrids::copy_part(const Extent& part, Buffer& messages, std::size_t at, bool packs) {
-  const std::size_t items = static_cast<std::size_t>(tile_x_ * tile_y_);
   box_->set({&grid(Field::r, levels_.gathered), &messages, 1 << levels_.gathered, part.low[0] + 1, part.low[1] + 1,
              part.low[2] + 1, part.size[0], part.size[1], part.size[2], static_cast<std::uint32_t>(at),
              std::int32_t{packs ? 1 : 0}});
-  enqueue(*box_, (part.count() + items - 1) / items);
+  enqueue(*box_, pieces_of(static_cast<int>(part.count()), tile_.items()));
 }
 
 void DeviceGrids::gather() {

@@ -13,10 +13,20 @@ namespace plumb::npb::mg {
 
 enum class Field { u, r };
 
+// How kernels divide a level.
+struct Tile {
+  int x, y;                 // work items of a group
+  int rows;                 // points of an item along y, in the stencil
+  int depth, coarse_depth;  // planes that a group goes up at most: in the stencil, of the coarse grid
+
+  static Tile of(const DeviceInfo& info);
+  int items() const { return x * y; }
+};
+
 class DeviceGrids {
  public:
   // Collective. `offset`: of coarse point j on fine point 2j + 1.
-  DeviceGrids(Session& session, const Levels& levels, const Stencil& smoother, int offset);
+  DeviceGrids(Session& session, const Levels& levels, const Stencil& smoother, int offset, const Tile& tile);
 
   // The finest u is 0, v as given (with halo); all else is not a number.
   void restart(const std::vector<double>& v);
@@ -52,8 +62,9 @@ class DeviceGrids {
   void compile(Session& session);
   void stencil(const Buffer& from, const Buffer& base, Buffer& to, int level, int first, int last,
                const Stencil& weights);
-  void enqueue(Kernel& kernel, std::size_t groups);
-  void enqueue_rows(Kernel& kernel, int points, int rows);
+  void enqueue(Kernel& kernel, int groups);
+  // Planes that a group goes up, of so many groups beside each other: fewer where some of the device would be idle.
+  int deep_enough(int groups, int planes, int deepest) const;
   void faces(Field field, int level, int axis, bool packs);
   void fill(Buffer& grid, double value);
   void copy_part(const Extent& part, Buffer& messages, std::size_t at, bool packs);
@@ -61,9 +72,9 @@ class DeviceGrids {
   Levels levels_;
   Stencil smoother_;
   int offset_, rank_, ranks_;
-  int tile_x_, tile_y_;
+  Tile tile_;
   Traffic traffic_;
-  std::size_t fewest_groups_;  // that keep the device busy
+  int fewest_groups_;  // that keep the device busy
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<Buffer>> u_, r_;  // by level
   std::unique_ptr<Buffer> v_, sums_;

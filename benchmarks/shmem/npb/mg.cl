@@ -6,8 +6,9 @@
 // Kernels work on planes first ... last of z.
 //
 // By -D:
-//   TX, TY   points of a group's tile in a plane; a group has TX * TY work items
+//   TX, TY   work items of a group along x and y
 //   GROUP    TX * TY
+//   ROWS     points of a work item along y, in the stencil
 #ifndef GLOBAL_PTR
 #define GLOBAL_PTR(T) __global T*
 #endif
@@ -27,6 +28,7 @@ void put(GLOBAL_PTR(double) grid, const int i, const int j, const int k, const i
   grid[(uint)k * plane + (uint)j * row + (uint)i] = value;
   const int x = image(i, nx, wraps & 1), y = image(j, ny, wraps & 2), z = image(k, nz, wraps & 4);
   if (x == i && y == j && z == k) return;
+#pragma unroll 1
   for (int corner = 1; corner < 8; ++corner)
     grid[(uint)((corner & 4) != 0 ? z : k) * plane + (uint)((corner & 2) != 0 ? y : j) * row +
          (uint)((corner & 1) != 0 ? x : i)] = value;
@@ -37,90 +39,135 @@ __kernel void fill(__global double* restrict grid, const uint count, const doubl
   for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0)) grid[i] = value;
 }
 
-// to = base + the sum over 27 points of `from`, weighted by squared distance. A group goes up `depth` planes of its tile
-// and keeps each point's sums within the last two: its own value, the four nearest, the four diagonal ones.
+// A group's tile of the stencil, with the points around it, and the loads of an item that fill it.
+#define WIDE (TX + 2)
+#define HIGH (TY * ROWS)
+#define LOADS ((WIDE * (HIGH + 2) + GROUP - 1) / GROUP)
+
+// to = base + the sum over 27 points of `from`, weighted by squared distance. A group goes up `depth` planes of its tile;
+// the next plane is on its way while one is worked on. An item has ROWS points, one behind the other along y. Of each it
+// keeps what the planes so far add to the point, and what the last one adds to the point above.
 __kernel void stencil(__global const double* restrict from, __global const double* base, __global double* to,
                       const int nx, const int ny, const int nz, const int first, const int last, const int depth,
                       const int wraps, const double w0, const double w1, const double w2, const double w3) {
-  __local double tiles[2 * (TX + 2) * (TY + 2)];
+  __local double tiles[2 * LOADS * GROUP];
   const int item = (int)get_local_id(0), group = (int)get_group_id(0);
-  const int across = (nx + TX - 1) / TX, along = (ny + TY - 1) / TY;
-  const int left = group % across * TX, top = group / across % along * TY;
+  const int across = (nx + TX - 1) / TX, along = (ny + HIGH - 1) / HIGH;
+  const int left = group % across * TX, top = group / across % along * HIGH;
   const int low = first + group / (across * along) * depth;
   const int high = low + depth - 1 < last ? low + depth - 1 : last;
-  const int i = left + item % TX + 1, j = top + item / TX + 1;
-  const int at = (item / TX + 1) * (TX + 2) + item % TX + 1;
+  const int i = left + item % TX + 1, j = top + item / TX * ROWS + 1;
+  const int corner = item / TX * ROWS * WIDE + item % TX;
   const uint row = (uint)nx + 2, plane = row * ((uint)ny + 2);
-  const bool is_inside = i <= nx && j <= ny;
-  double own = 0, near = 0, far = 0, own_before = 0, near_before = 0, far_before = 0;
+  uint places[LOADS];
+  double next[LOADS], bases[ROWS], sums[ROWS], aside[ROWS];
+#pragma unroll
+  for (int load = 0; load < LOADS; ++load) {
+    const int t = item + load * GROUP;
+    places[load] = (uint)min(top + t / WIDE, ny + 1) * row + (uint)min(left + t % WIDE, nx + 1);
+    next[load] = from[(uint)(low - 1) * plane + places[load]];
+  }
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) bases[r] = sums[r] = aside[r] = 0;
   for (int k = low - 1; k <= high + 1; ++k) {
-    LOCAL_PTR(double) tile = tiles + (k & 1) * (TX + 2) * (TY + 2);
-    for (int t = item; t < (TX + 2) * (TY + 2); t += GROUP) {
-      const int x = left + t % (TX + 2), y = top + t / (TX + 2);
-      if (x < nx + 2 && y < ny + 2) tile[t] = from[(uint)k * plane + (uint)y * row + (uint)x];
-    }
+    LOCAL_PTR(double) tile = tiles + (k & 1) * LOADS * GROUP;
+#pragma unroll
+    for (int load = 0; load < LOADS; ++load) tile[item + load * GROUP] = next[load];
     barrier(CLK_LOCAL_MEM_FENCE);
-    const double next = tile[at];
-    const double next_near = tile[at - 1] + tile[at + 1] + tile[at - (TX + 2)] + tile[at + (TX + 2)];
-    const double next_far =
-        tile[at - (TX + 2) - 1] + tile[at - (TX + 2) + 1] + tile[at + (TX + 2) - 1] + tile[at + (TX + 2) + 1];
-    if (is_inside && k > low)
-      put(to, i, j, k - 1, nx, ny, nz, wraps,
-          base[(uint)(k - 1) * plane + (uint)j * row + (uint)i] + w0 * own + w1 * (own_before + next + near) +
-              w2 * (far + near_before + next_near) + w3 * (far_before + next_far));
-    own_before = own, near_before = near, far_before = far;
-    own = next, near = next_near, far = next_far;
+    const uint above = (uint)min(k + 1, high + 1) * plane;
+#pragma unroll
+    for (int load = 0; load < LOADS; ++load) next[load] = from[above + places[load]];
+    double own = tile[corner + WIDE + 1], before = tile[corner + 1];
+    double beside = tile[corner + WIDE] + tile[corner + WIDE + 2], beside_before = tile[corner] + tile[corner + 2];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const int at = corner + (r + 2) * WIDE;
+      const double behind = tile[at + 1], beside_behind = tile[at] + tile[at + 2];
+      const double near = before + behind + beside, far = beside_before + beside_behind;
+      const double to_next = w1 * own + w2 * near + w3 * far;
+      const bool is_inside = i <= nx && j + r <= ny;
+      if (is_inside && k > low) put(to, i, j + r, k - 1, nx, ny, nz, wraps, bases[r] + (sums[r] + to_next));
+      if (is_inside && k >= low && k <= high) bases[r] = base[(uint)k * plane + (uint)(j + r) * row + (uint)i];
+      sums[r] = aside[r] + (w0 * own + w1 * near + w2 * far);
+      aside[r] = to_next;
+      before = own, own = behind, beside_before = beside, beside = beside_behind;
+    }
   }
 }
 
-// Rows of a grid are dealt out to groups in pieces of GROUP points: the piece's first point, and its row.
-#define PIECES(points) (((points) + GROUP - 1) / GROUP)
+// The sum over 9 points of a plane, weighted by squared distance.
+double nine(GLOBAL_PTR(const double) grid, const uint at, const uint row, const double w0, const double w1,
+            const double w2) {
+  const double near = grid[at - 1] + grid[at + 1] + grid[at - row] + grid[at + row];
+  const double far = grid[at - row - 1] + grid[at - row + 1] + grid[at + row - 1] + grid[at + row + 1];
+  return w0 * grid[at] + w1 * near + w2 * far;
+}
 
 // Coarse points of a box, from (x0, y0) on, sx x sy in each plane, from the fine points around point
-// 2 (local - 1) + (dx, dy, dz), local index of the coarse grid.
+// 2 (local - 1) + (dx, dy, dz), local index of the coarse grid. A group goes up `depth` planes of a tile.
 __kernel void restrict_to(__global const double* restrict fine, __global double* restrict coarse, const int fx,
                           const int fy, const int nx, const int ny, const int nz, const int x0, const int y0,
-                          const int sx, const int sy, const int first, const int last, const int dx, const int dy,
-                          const int dz, const int wraps) {
-  const int pieces = PIECES(sx), piece = (int)get_group_id(0) % pieces, of = (int)get_group_id(0) / pieces;
-  const int within = piece * GROUP + (int)get_local_id(0);
-  if (within >= sx) return;
-  const int i = x0 + within, j = y0 + of % sy, k = first + of / sy;
+                          const int sx, const int sy, const int first, const int last, const int depth, const int dx,
+                          const int dy, const int dz, const int wraps) {
+  const int item = (int)get_local_id(0), group = (int)get_group_id(0);
+  const int across = (sx + TX - 1) / TX, along = (sy + TY - 1) / TY;
+  const int x = group % across * TX + item % TX, y = group / across % along * TY + item / TX;
+  if (x >= sx || y >= sy) return;
+  const int i = x0 + x, j = y0 + y, low = first + group / (across * along) * depth;
+  const int high = low + depth - 1 < last ? low + depth - 1 : last;
   const uint row = (uint)fx + 2, plane = row * ((uint)fy + 2);
-  const uint at = (uint)(2 * (k - 1) + dz) * plane + (uint)(2 * (j - 1) + dy) * row + (uint)(2 * (i - 1) + dx);
-  double sums[4] = {0, 0, 0, 0};
-#pragma unroll
-  for (int z = -1; z <= 1; ++z)
-#pragma unroll
-    for (int y = -1; y <= 1; ++y)
-#pragma unroll
-      for (int x = -1; x <= 1; ++x) sums[x * x + y * y + z * z] += fine[at + (uint)(z * (int)plane + y * (int)row + x)];
-  put(coarse, i, j, k, nx, ny, nz, wraps, 0.5 * sums[0] + 0.25 * sums[1] + 0.125 * sums[2] + 0.0625 * sums[3]);
+  uint at = (uint)(2 * (low - 1) + dz) * plane + (uint)(2 * (j - 1) + dy) * row + (uint)(2 * (i - 1) + dx);
+  double before = nine(fine, at - plane, row, 0.25, 0.125, 0.0625);
+  for (int k = low; k <= high; ++k, at += 2 * plane) {
+    const double own = nine(fine, at, row, 0.5, 0.25, 0.125);
+    const double behind = nine(fine, at + plane, row, 0.25, 0.125, 0.0625);
+    put(coarse, i, j, k, nx, ny, nz, wraps, before + own + behind);
+    before = behind;
+  }
 }
 
 // The first of the two coarse points that fine point `point` (of the whole cube) lies between; point 2c + 1 is on c.
 int below(const int point) { return (point + 1) / 2 - 1; }
 
 // Points of the fine grid's planes first ... last, halo and all: trilinear interpolation of the coarse grid, added or
-// assigned. Lows: the parts' first points in the whole cube.
+// assigned. Lows: the parts' first points in the whole cube. An item has a column of x, the two rows of a coarse point
+// and of the place behind it, and goes up `depth` coarse planes in the same way.
 __kernel void interpolate(__global const double* restrict coarse, __global double* restrict fine, const int cx,
                           const int cy, const int nx, const int ny, const int coarse_low_x, const int coarse_low_y,
                           const int coarse_low_z, const int low_x, const int low_y, const int low_z, const int first,
-                          const int adds) {
-  const int pieces = PIECES(nx + 2), piece = (int)get_group_id(0) % pieces, of = (int)get_group_id(0) / pieces;
-  const int i = piece * GROUP + (int)get_local_id(0);
-  if (i >= nx + 2) return;
-  const int j = of % (ny + 2), k = first + of / (ny + 2);
-  const int x = low_x + i - 1, y = low_y + j - 1, z = low_z + k - 1;
+                          const int last, const int depth, const int adds) {
+  const int lowest_y = below(low_y - 1), points = (below(low_y + ny) - lowest_y + 1) * (nx + 2);
+  const int pieces = (points + GROUP - 1) / GROUP;
+  const int on = (int)get_group_id(0) % pieces * GROUP + (int)get_local_id(0);
+  if (on >= points) return;
+  const int i = on % (nx + 2), x = low_x + i - 1, y = lowest_y + on / (nx + 2), j = 2 * y + 2 - low_y;
+  const int low = below(low_z + first - 1) + (int)get_group_id(0) / pieces * depth;
+  const int highest = below(low_z + last - 1), high = low + depth - 1 < highest ? low + depth - 1 : highest;
   const uint row = (uint)cx + 2, plane = row * ((uint)cy + 2);
-  const uint at = (uint)(below(z) - coarse_low_z + 1) * plane + (uint)(below(y) - coarse_low_y + 1) * row +
-                  (uint)(below(x) - coarse_low_x + 1);
-  const uint ax = x % 2 == 0 ? 1 : 0, ay = y % 2 == 0 ? row : 0, az = z % 2 == 0 ? plane : 0;
-  const double value =
-      0.125 * (coarse[at] + coarse[at + ax] + coarse[at + ay] + coarse[at + ay + ax] + coarse[at + az] +
-               coarse[at + az + ax] + coarse[at + az + ay] + coarse[at + az + ay + ax]);
-  const uint to = ((uint)k * ((uint)ny + 2) + (uint)j) * ((uint)nx + 2) + (uint)i;
-  fine[to] = adds != 0 ? fine[to] + value : value;
+  const uint fine_row = (uint)nx + 2, fine_plane = fine_row * ((uint)ny + 2);
+  const uint ax = x % 2 == 0 ? 1 : 0, ay = j + 1 <= ny + 1 ? row : 0;
+  uint at = (uint)(low - coarse_low_z + 1) * plane + (uint)(y - coarse_low_y + 1) * row +
+            (uint)(below(x) - coarse_low_x + 1);
+  double own = coarse[at] + coarse[at + ax], behind = coarse[at + ay] + coarse[at + ay + ax];
+  for (int z = low; z <= high; ++z) {
+    const int k = 2 * z + 2 - low_z;
+    const uint to = (uint)k * fine_plane + (uint)j * fine_row + (uint)i;
+    const bool has[4] = {k >= first && j >= 0, k >= first && j <= ny, k < last && j >= 0, k < last && j <= ny};
+    double values[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int p = 0; p < 4; ++p)
+      if (adds != 0 && has[p]) values[p] = fine[to + (p & 1) * fine_row + (p >> 1) * fine_plane];
+    at += k < last ? plane : 0;
+    const double above = coarse[at] + coarse[at + ax], behind_above = coarse[at + ay] + coarse[at + ay + ax];
+    values[0] += 0.5 * own;
+    values[1] += 0.25 * (own + behind);
+    values[2] += 0.25 * (own + above);
+    values[3] += 0.125 * (own + behind + above + behind_above);
+#pragma unroll
+    for (int p = 0; p < 4; ++p)
+      if (has[p]) fine[to + (p & 1) * fine_row + (p >> 1) * fine_plane] = values[p];
+    own = above, behind = behind_above;
+  }
 }
 
 // The grid's own planes beside its two faces along an axis, to a message each; or messages to the halo's planes. A

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -91,6 +92,7 @@ void Mg::check_problem(const ClassRow& row, int ranks) const {
   if (on_device() && row.size > largest_on_device)
     throw UsageError(fmt::format("--variant device counts points in 32 bits: --grid is at most {}, not {}",
                                  largest_on_device, row.size));
+  if (on_device()) tile({});
   if (mg::least_size(static_cast<int>(row.size), ranks) >= 2) return;
   int most = ranks - 1;
   while (mg::least_size(static_cast<int>(row.size), most) < 2) --most;
@@ -166,10 +168,23 @@ void Mg::set_up(Session& session) {
   r_.clear();
   for (const Extent& box : levels_->boxes)  // of the device's the finest is fetched
     for (auto* grids : {&u_, &r_}) grids->emplace_back(on_device() && &box != &levels_->boxes.back() ? 0 : box.room());
-  if (on_device()) device_ = std::make_unique<mg::DeviceGrids>(session, *levels_, smoother(), offset());
+  if (on_device())
+    device_ = std::make_unique<mg::DeviceGrids>(session, *levels_, smoother(), offset(), tile(session.device.info()));
   v_.resize(levels_->boxes.back().room());
   scratch_.resize(2 * levels_->boxes.back().row() + 2 * static_cast<std::size_t>(row_.size) + 16);
   find_charges();
+}
+
+mg::Tile Mg::tile(const DeviceInfo& info) const {
+  if (tile_.get() == "default") return mg::Tile::of(info);
+  mg::Tile tile{};
+  char more = 0;
+  const int found = std::sscanf(tile_.get().c_str(), "%dx%dx%dx%dx%d%c", &tile.x, &tile.y, &tile.rows, &tile.depth,
+                                &tile.coarse_depth, &more);
+  const auto [least, most] = std::minmax({tile.x, tile.y, tile.rows, tile.depth, tile.coarse_depth});
+  if (found != 5 || least < 1 || most > 1024)
+    throw UsageError(fmt::format("--tile must be five numbers of 1 to 1024 such as 64x4x2x32x8, not {}", tile_.get()));
+  return tile;
 }
 
 // Each rank searches its own points; the extremes of all follow from those of each.

@@ -76,11 +76,17 @@ class Mg : public Npb {
   void sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
              const std::function<void(int, int)>& planes);
 
+  mg::Tile tile(const DeviceInfo& info) const;
   void find_charges();
   void check_residual(Checks& checks);
 
   Parameter<std::int64_t> grid_{
       *this, {"grid", "points of an axis, without official values; 0: the class's"}, 0, {0, 1 << 14}};
+  Parameter<std::string> tile_{*this,
+                               {"tile",
+                                "variant device: work items of a group along x and y, points of an item, planes of a "
+                                "group, and of the coarse grid, such as 64x4x2x32x8"},
+                               "default"};
 
   std::unique_ptr<mg::Levels> levels_;
   Grids u_, r_;  // by level

@@ -52,8 +52,14 @@ IS = [
     ),
 ]
 MG = [
-    ("corners-left-out", "w3 * (far_before + next_far)", "w3 * far_before", 1),
-    ("plane-before-twice", "own_before + next + near", "own_before + own_before + near", 1),
+    ("corners-left-out", "w2 * near + w3 * far", "w2 * near + (k > low ? w3 * far : 0)", 1),
+    ("plane-before-twice", "bases[r] + (sums[r] + to_next)", "bases[r] + (sums[r] + aside[r])", 1),
+    (
+        "row-behind-its-own",
+        "before = own, own = behind, beside_before = beside, beside",
+        "before = own, own = behind, beside_before = beside_behind, beside",
+        1,
+    ),
     (
         "halo-of-edges-kept",
         "for (int corner = 1; corner < 8; ++corner)",
@@ -62,25 +68,38 @@ MG = [
     ),
     (
         "a-tile's-last-column",
-        "const bool is_inside = i <= nx && j <= ny;",
-        "const bool is_inside = i < nx && j <= ny;",
+        "const bool is_inside = i <= nx && j + r <= ny;",
+        "const bool is_inside = i < nx && j + r <= ny;",
         1,
     ),
     (
         "pieces-end-early",
-        "const int high = low + depth - 1 < last ? low + depth - 1 : last;",
-        "const int high = low + depth - 1 < last ? low + depth - 1 : last - 1;",
+        "const int high = low + depth - 1 < last ? low + depth - 1 : last;\n  const int i = left",
+        "const int high = low + depth - 1 < last ? low + depth - 1 : last - 1;\n  const int i = left",
         1,
     ),
     (
         "restricts-even",
-        "const uint at = (uint)(2 * (k - 1) + dz) * plane",
-        "const uint at = (uint)(2 * (k - 1) + dz - 1) * plane",
+        "uint at = (uint)(2 * (low - 1) + dz) * plane",
+        "uint at = (uint)(2 * (low - 1) + dz - 1) * plane",
         1,
     ),
-    ("restriction's-corners", "0.0625 * sums[3]", "0.125 * sums[3]", 1),
+    (
+        "restriction's-corners",
+        "before = nine(fine, at - plane, row, 0.25, 0.125, 0.0625)",
+        "before = nine(fine, at - plane, row, 0.25, 0.125, 0.125)",
+        1,
+    ),
+    ("restriction's-plane-before", "before = behind;", "before = own;", 1),
     ("interpolates-between-others", "x % 2 == 0 ? 1 : 0", "x % 2 == 0 ? 0 : 0", 1),
-    ("not-added", "adds != 0 ? fine[to] + value : value", "adds > 1 ? fine[to] + value : value", 1),
+    ("interpolates-a-plane-below", "own = above, behind = behind_above;", "own = above;", 1),
+    (
+        "last-halo-not-interpolated",
+        "k < last && j >= 0, k < last && j <= ny",
+        "k < last && j >= 0, k + 1 < last && j <= ny",
+        1,
+    ),
+    ("not-added", "if (adds != 0 && has[p])", "if (adds > 1 && has[p])", 1),
     (
         "faces-of-the-wrong-side",
         "packs != 0 ? (side == 0 ? 1 : n)",
