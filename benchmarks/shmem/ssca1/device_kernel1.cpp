@@ -148,7 +148,7 @@ class DeviceKernel1 final : public Kernel1 {
     if (has_strips()) {
       write(codes_of(all_codons(), 0, all_codons().size(), column_beyond), *codons_);
       begin_->set({last_.get(), along_.get(), corners_.get(), arrived_.get(), edges_.get(), highest_.get(), ends_.get(),
-                   count_.get(), taken_.get(), narrow(rows_), narrow(tile_rows_), narrow(columns()),
+                   count_.get(), taken_.get(), begun_.get(), narrow(rows_), narrow(tile_rows_), narrow(columns()),
                    static_cast<std::uint32_t>(edge), narrow(3 * ends_kept_)});
     } else {
       begin_->set({last_.get(), along_.get(), corners_.get(), edges_.get(), highest_.get(), ends_.get(), count_.get(),
@@ -221,6 +221,7 @@ class DeviceKernel1 final : public Kernel1 {
     arrived_ = buffer(strips_ * strip_bytes(), session.memory);
     codons_ = buffer(sizeof(std::uint16_t) * all_codons().size(), own);
     taken_ = buffer(sizeof(std::uint32_t), own);
+    begun_ = buffer(sizeof(std::uint32_t) * tile_rows_, own);
   }
 
   void build(Session& session) {
@@ -235,10 +236,11 @@ class DeviceKernel1 final : public Kernel1 {
     begin_ = program_->kernel("begin");
     score_ = program_->kernel("score");
     if (has_strips())
-      score_->set({main_codes_.get(), match_codes_.get(), codons_.get(), last_.get(), along_.get(), arrived_.get(),
-                   edges_.get(), corners_.get(), highest_.get(), ends_.get(), count_.get(), taken_.get(), narrow(rows_),
-                   narrow(columns()), narrow(room_), std::uint32_t{0}, std::uint32_t{0}, narrow(shape_.columns),
-                   narrow(lead_)});
+      score_->set({main_codes_.get(), match_codes_.get(), codons_.get(),          last_.get(),
+                   along_.get(),      arrived_.get(),     edges_.get(),           corners_.get(),
+                   highest_.get(),    ends_.get(),        count_.get(),           taken_.get(),
+                   begun_.get(),      narrow(rows_),      narrow(columns()),      narrow(room_),
+                   std::uint32_t{0},  std::uint32_t{0},   narrow(shape_.columns), narrow(lead_)});
     else
       score_->set({main_codes_.get(), match_codes_.get(), last_.get(), along_.get(), edges_.get(), corners_.get(),
                    highest_.get(), ends_.get(), count_.get(), narrow(rows_), std::uint32_t{0}, std::uint32_t{0},
@@ -305,8 +307,8 @@ class DeviceKernel1 final : public Kernel1 {
   }
 
   void score_strips(std::uint64_t launch) {
-    score_->set(15, narrow(launch * tile_rows_));
-    score_->set(16, narrow(launch * shape_.columns));
+    score_->set(16, narrow(launch * tile_rows_));
+    score_->set(17, narrow(launch * shape_.columns));
     queue_->enqueue(*score_, shape_.range(tile_rows_));
   }
 
@@ -349,7 +351,7 @@ class DeviceKernel1 final : public Kernel1 {
   std::uint64_t ends_kept_ = 0;                          // in the device's memory from the last run
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Buffer> main_codes_, match_codes_, last_, along_, corners_, highest_, ends_, count_, edges_, arrived_,
-      codons_, taken_;
+      codons_, taken_, begun_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> begin_, score_;
   std::vector<std::unique_ptr<CompiledExchange>> exchanges_;  // destroyed before `edges_`

@@ -7,6 +7,9 @@
 // of the strip above. So groups need no fence between them. They take strips in the order in which they begin, so a
 // group waits only for groups that have begun. The number of the rank's last strip is 0, as the next rank takes V and F.
 //
+// Four numbers suffice, as what a group sees is of one of the two strips above it: the one above has taken an entry of the columns
+// that it wrote before. For the first columns `begun` says so.
+//
 // Codes are those of ssca1.cl. By -D:
 //   SCORE_BITS   32 or 16
 //   GROUP, ROWS  work items of a group; rows of an item, 4 or 8
@@ -31,6 +34,9 @@
 #endif
 #ifndef ADD_BYTE
 #define ADD_BYTE(sum, packed, byte) ((sum) + (int)(char)((packed) >> 8 * (byte)))
+#endif
+#ifndef FENCE_DEVICE
+#define FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 #define CHUNK GROUP        // columns whose entries a group takes at once
 #define PART 8             // columns before a chunk's end, the next entries are looked at the first time
@@ -57,11 +63,11 @@ inline int weight(const uint one, const uint other) {
 __kernel void begin(__global SCORE* restrict last, __global SCORE* restrict along, __global SCORE* restrict corners,
                     __global SCORE* restrict arrived, __global ENTRY* restrict edges, __global int* restrict highest,
                     __global uint* restrict ends, __global uint* restrict count, __global uint* restrict taken,
-                    const uint rows, const uint strips, const uint columns, const uint arrived_value,
+                    __global uint* restrict begun, const uint rows, const uint strips, const uint columns, const uint arrived_value,
                     const uint end_values) {
   const uint step = (uint)get_global_size(0);
   for (uint i = (uint)get_global_id(0); i < rows; i += step) last[i] = along[i] = 0;
-  for (uint i = (uint)get_global_id(0); i < strips; i += step) corners[i] = highest[i] = 0;
+  for (uint i = (uint)get_global_id(0); i < strips; i += step) begun[i] = 0, corners[i] = highest[i] = 0;
   for (uint i = (uint)get_global_id(0); i < columns; i += step) {
     arrived[2 * i] = arrived[2 * i + 1] = (SCORE)arrived_value;
     edges[i] = entry_of((int)(MOST / 2), (int)(MOST / 2), strips);
@@ -162,12 +168,13 @@ inline int score_column(Item* rows, const PACKED weights, const int above, int d
 //   highest       of each strip: the highest score of a pair; -1: it gave up
 //   ends          score, row and column of each end found; `count` may exceed `room`
 //   taken         strips begun, of all launches; `taken_before` this one
+//   begun         of each strip: whether it has taken its first entries
 __kernel void score(__global const ushort* restrict main_codes, __global const ushort* restrict match_codes,
                     __global const ushort* restrict codons, __global SCORE* restrict last,
                     __global SCORE* restrict along, __global const SCORE* restrict arrived,
                     volatile __global ENTRY* edges, __global SCORE* restrict corners, __global int* restrict highest,
                     __global uint* restrict ends, volatile __global uint* restrict count,
-                    volatile __global uint* restrict taken, const uint rows_of_rank, const uint columns,
+                    volatile __global uint* restrict taken, volatile __global uint* begun, const uint rows_of_rank, const uint columns,
                     const uint room, const uint taken_before, const int from, const uint width, const uint lead) {
   __local PACKED profile[CODES * GROUP];
   __local int4 incoming[CHUNK];
@@ -183,8 +190,8 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
   if (item == 0) number_of_group = atomic_add(taken, 1u) - taken_before;
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint strip = number_of_group, number = strips - 1 - strip;
-  const int begun = from - (int)(strip * lead), ended = begun + (int)width;
-  const uint begin = (uint)HIGHER(begun, 0), end = HIGHER(ended, 0) < (int)columns ? (uint)HIGHER(ended, 0) : columns;
+  const int first_column = from - (int)(strip * lead), ended = first_column + (int)width;
+  const uint begin = (uint)HIGHER(first_column, 0), end = HIGHER(ended, 0) < (int)columns ? (uint)HIGHER(ended, 0) : columns;
   if (begin >= end) return;
   const uint row = (strip * GROUP + item) * ROWS;
   const bool is_mine = row < rows_of_rank;
@@ -212,6 +219,14 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
     profile[c * GROUP + item] = words[0];
 #endif
   }
+
+  const bool waits = begin == 0 && strip > 0;
+  if (waits && item == 0) {
+    for (uint look = 0; begun[strip - 1] == 0 && look < LOOKS;) ++look;
+    if (begun[strip - 1] == 0) highest[strip] = -1;
+    FENCE_DEVICE();
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
   const uint chunks = (end - begin) / CHUNK;
   uint code = min((uint)match_codes[begin] & 0xffu, CODES - 1u);
@@ -243,6 +258,10 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
     incoming[item] = taken_here;
     if (is_late) highest[strip] = -1;
     TOGETHER();
+    if (chunk == 0 && item == 0) {
+      FENCE_DEVICE();
+      begun[strip] = 1;
+    }
     const uint first = chunk * CHUNK;
     const bool is_full = chunk > 0 && chunk < chunks;
     if (is_full) {
