@@ -198,7 +198,8 @@ void Ssca1::run(Session&, const Case&, Timed& timed) {
   {
     const auto phase = timed.phase(selection);
     if (team_->all_reduce<std::uint64_t>(found.overflowed ? 1 : 0, Fold::maximum) > 0)
-      throw Error("a score does not fit 16 bits; use --bits 32");
+      throw Error(bits_ == "16" ? "a score does not fit 16 bits; use --bits 32"
+                                : "a score does not fit 32 bits: lower --exact or --scale");
     outcome_.ends = gathered(std::move(found.ends));
     outcome_.kept = select(outcome_.ends, problem_.strings, static_cast<std::uint64_t>(separation_.get()),
                            static_cast<std::size_t>(reports_.get()));

@@ -90,12 +90,6 @@ STRIPS = [
         "if (step % 32 != 31) passed_above[((step) + 1) % 2 * GROUP + item] = rows.v[ROWS - 1];",
         1,
     ),
-    (
-        "nothing_below_the_last_rows",
-        "item == GROUP - 1 || row + ROWS >= rows_of_rank",
-        "item == GROUP - 1",
-        2,
-    ),
     ("gaps_end_at_ranks", "HIGHER((int)arrived[2 * at + 1], 0) + OPEN;", "OPEN;", 2),
 ]
 MUTANTS = [
@@ -116,17 +110,26 @@ MUTANTS += [
     )
     for name, old, new, ranks in STRIPS
 ]
-MUTANTS.append(  # V with the sign that numbers strips is no score
+# What a rank takes for V is no score then: with the sign that numbers strips, or what memory held before.
+MUTANTS += [
     KernelMutant(
-        "strips-number_sent_to_a_rank",
+        f"strips-{name}",
         "benchmarks/shmem/ssca1/strips.cl",
-        "number = strips - 1 - strip;",
-        "number = strips - strip;",
+        old,
+        new,
         (*USUAL, "--form", "strips"),
         ranks=2,
         error="a score does not fit",
     )
-)
+    for name, old, new in (
+        ("number_sent_to_a_rank", "number = strips - 1 - strip;", "number = strips - strip;"),
+        (
+            "nothing_below_the_last_rows",
+            "item == GROUP - 1 || row + ROWS >= rows_of_rank",
+            "item == GROUP - 1",
+        ),
+    )
+]
 SOUND = [
     Sound((*USUAL, "--form", "strips")),
     Sound((*USUAL, "--form", "strips", "--bits", "16", "--transport", "peer"), ranks=3),
