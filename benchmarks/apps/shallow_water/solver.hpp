@@ -109,6 +109,7 @@ class Solver {
   Part part_;
   bool is_given_;
   std::uint32_t stride_ = 0, sent_ = 0, lanes_ = 1;  // lanes: elements of a work item
+  std::size_t group_items_ = 64;
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<Buffer>> states_;
   std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;
