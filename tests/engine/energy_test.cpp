@@ -166,6 +166,21 @@ TEST(Track, StatesAnErrorThatHolds) {
   EXPECT_GE(inside, 95);
 }
 
+// Of a steady power, whose joules tell the true time of each update: as often as the counter states, or less.
+TEST(Track, KnowsHowOldAnUpdateMayBe) {
+  constexpr double watts = 100;
+  for (const double updates_s : {1e-3, 2e-3, 3e-3, 5e-3, 10e-3}) {
+    Play play{counter(1e-3), [](double) { return watts; }};
+    play.updates_s = updates_s;
+    play.poll = energy::poll_of(play.info);
+    const auto updates = play.track().updates();
+    const double first = play.from - play.offset * updates_s;
+    ASSERT_GT(updates.size(), 100u);
+    for (std::size_t i = 1; i < updates.size(); ++i)
+      ASSERT_NEAR(updates[i].at, first + updates[i].joules / watts, updates[i].late + 2e-6) << updates_s;
+  }
+}
+
 // A counter that is updated less often than it states: what its updates' ages are is told by its readings alone.
 TEST(Track, StatesAnErrorThatHoldsForASlowerCounter) {
   std::mt19937 random(11);
