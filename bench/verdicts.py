@@ -294,7 +294,7 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
             variables = dict([waits(wish.where, percent, key).split("=", 1)]) if waiting else {}
             path = home / f"{percent}-{plant}-{number:03}.json"
             plumb(["run", *wish.words, "--record", str(path)], {**environ, **variables})
-            judged = expected_path(path)
+            judged = expected_path(places_of_launches(path)[-1])
             cases = json.loads(judged.read_text())["cases"] if judged.exists() else {}
             words = {name: (cases.get(name) or {}).get("verdict") or "none" for name in keys}
             planted = {name for name in keys if key in ("", name)} if waiting else set()
@@ -379,10 +379,15 @@ def share_history(home: Path, other: Path) -> None:
         shutil.copy(Home(home).index, Home(other).index)
 
 
+def places_of_launches(path: Path) -> list[Path]:
+    """The files of all launches of one run, by its first, which is there."""
+    further = (path.with_stem(f"{path.stem}-{number}") for number in range(2, MOST_LAUNCHES + 1))
+    return [path, *(one for one in further if one.exists())]
+
+
 def launches_of(path: Path) -> list[Record]:
     """The records of all launches of one run, by its first."""
-    further = (path.with_stem(f"{path.stem}-{number}") for number in range(2, MOST_LAUNCHES + 1))
-    return [load_record(one) for one in (path, *further) if one.exists()]
+    return [load_record(one) for one in places_of_launches(path)]
 
 
 def words_by_parts(launches: list[Record], history: list[Record]) -> dict[str, str]:

@@ -200,7 +200,8 @@ def _of_plumb(side: str, words: Sequence[str], variables: Mapping[str, str]) -> 
             raise UsageError(f"command {side} takes no {taken}: plumb compare sets it")
     extra = [] if _option(words, "--system") or "--no-model" in words else ["--no-model"]
     start = [sys.executable, "-m", "plumbline", "run"]
-    return Command(side, [*start, *words, *extra, "--record", _PLACE], variables)
+    one = ["--launches", "1", "--record", _PLACE]
+    return Command(side, [*start, *words, *extra, *one], variables)
 
 
 def _is_program(word: str) -> bool:

@@ -383,7 +383,7 @@ def _tasks(wanted: Wanted, token: str) -> list[Task]:
         values = dict(plan.given.values)
         if plan.request.placement is None:
             values["ranks"] = str(plan.request.ranks)
-        words = ["run", name, *words_of(values), "--record", str(record)]
+        words = ["run", name, *words_of(values), "--launches", "1", "--record", str(record)]
         tasks.append(Task(benchmark=name, words=words, record=str(record)))
     return tasks
 
