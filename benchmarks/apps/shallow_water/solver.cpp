@@ -15,7 +15,7 @@ namespace plumb::shallow_water {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = 16;  // a launch may read that far past its last element
+constexpr std::uint32_t most_lanes = 16;         // a launch may read that far past its last element
 constexpr std::uint64_t steps_of_run = 1 << 20;  // of kernels for many steps: levels of the sea are made for so many
 constexpr std::size_t most_given = 1 << 22;      // values handed to it at once
 constexpr std::size_t exact_values = 3;          // of a point of an exact edge: EDGE_VALUES
