@@ -150,7 +150,7 @@ def test_a_newcomers_third_run_beside_a_yardstick(
 ) -> None:
     """No verdict without a history, then one of every case; nothing calibrates."""
     for launch in range(3):
-        status, _, err = plumb("run", *words, "-n", "2", "--time-limit", "0.02")
+        status, _, err = plumb("run", *words, "-n", "2", "--time-limit", "0.02", "--launches", "1")
         assert status == 0, err
         assert "calibrating" not in err
         assert ("no verdict yet" in err) == (launch < 2)
