@@ -217,7 +217,6 @@ def _end(started: Sequence[subprocess.Popen[str]]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            process.wait()
 
 
 def _finish(one: Measurement, process: subprocess.Popen[str]) -> None:

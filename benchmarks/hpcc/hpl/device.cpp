@@ -144,7 +144,7 @@ class DeviceForm final : public Form {
     panel_queue_->finished();  // submits its commands
     is_factoring_ = true;
   }
-  bool has_panel() override {
+  bool has_panel() override {  // and the update goes on
     if (panel_queue_->finished()) is_factoring_ = false;
     if (!is_factoring_ || queue_->finished()) update_further();
     return !is_factoring_;

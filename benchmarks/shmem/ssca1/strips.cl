@@ -63,8 +63,8 @@ inline int weight(const uint one, const uint other) {
 __kernel void begin(__global SCORE* restrict last, __global SCORE* restrict along, __global SCORE* restrict corners,
                     __global SCORE* restrict arrived, __global ENTRY* restrict edges, __global int* restrict highest,
                     __global uint* restrict ends, __global uint* restrict count, __global uint* restrict taken,
-                    __global uint* restrict begun, const uint rows, const uint strips, const uint columns, const uint arrived_value,
-                    const uint end_values) {
+                    __global uint* restrict begun, const uint rows, const uint strips, const uint columns,
+                    const uint arrived_value, const uint end_values) {
   const uint step = (uint)get_global_size(0);
   for (uint i = (uint)get_global_id(0); i < rows; i += step) last[i] = along[i] = 0;
   for (uint i = (uint)get_global_id(0); i < strips; i += step) begun[i] = 0, corners[i] = highest[i] = 0;
@@ -174,8 +174,9 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
                     __global SCORE* restrict along, __global const SCORE* restrict arrived,
                     volatile __global ENTRY* edges, __global SCORE* restrict corners, __global int* restrict highest,
                     __global uint* restrict ends, volatile __global uint* restrict count,
-                    volatile __global uint* restrict taken, volatile __global uint* begun, const uint rows_of_rank, const uint columns,
-                    const uint room, const uint taken_before, const int from, const uint width, const uint lead) {
+                    volatile __global uint* restrict taken, volatile __global uint* begun, const uint rows_of_rank,
+                    const uint columns, const uint room, const uint taken_before, const int from, const uint width,
+                    const uint lead) {
   __local PACKED profile[CODES * GROUP];
   __local int4 incoming[CHUNK];
   __local uint number_of_group;
@@ -191,7 +192,8 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint strip = number_of_group, number = strips - 1 - strip;
   const int first_column = from - (int)(strip * lead), ended = first_column + (int)width;
-  const uint begin = (uint)HIGHER(first_column, 0), end = HIGHER(ended, 0) < (int)columns ? (uint)HIGHER(ended, 0) : columns;
+  const uint begin = (uint)HIGHER(first_column, 0);
+  const uint end = HIGHER(ended, 0) < (int)columns ? (uint)HIGHER(ended, 0) : columns;
   if (begin >= end) return;
   const uint row = (strip * GROUP + item) * ROWS;
   const bool is_mine = row < rows_of_rank;
@@ -220,8 +222,7 @@ __kernel void score(__global const ushort* restrict main_codes, __global const u
 #endif
   }
 
-  const bool waits = begin == 0 && strip > 0;
-  if (waits && item == 0) {
+  if (begin == 0 && strip > 0 && item == 0) {
     for (uint look = 0; begun[strip - 1] == 0 && look < LOOKS;) ++look;
     if (begun[strip - 1] == 0) highest[strip] = -1;
     FENCE_DEVICE();
