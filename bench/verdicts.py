@@ -41,6 +41,7 @@ from plumbline.judge.history import HISTORY  # noqa: E402
 from plumbline.judge.judgement import (  # noqa: E402
     Beside,
     Earlier,
+    Efficiency,
     add_launch,
     basis_of,
     beside_parts,
@@ -48,7 +49,7 @@ from plumbline.judge.judgement import (  # noqa: E402
     efficiencies,
 )
 from plumbline.judge.levels import Level  # noqa: E402
-from plumbline.judge.sequence import MOST_LAUNCHES, Excess  # noqa: E402
+from plumbline.judge.sequence import MOST_LAUNCHES  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
 from plumbline.model.benchmarks import missed_by, model_of  # noqa: E402
 from plumbline.model.yardsticks import LIMITS_THEMSELVES  # noqa: E402
@@ -392,12 +393,12 @@ def launches_of(path: Path) -> list[Record]:
 
 def words_by_parts(launches: list[Record], history: list[Record]) -> dict[str, str]:
     """The verdicts on the cases of a run, in as many of its launches as it needs."""
-    own: list[Mapping[str, Excess]] = []
+    own: list[Mapping[str, Efficiency]] = []
     for record in launches:
         found = by_parts(record, DEFAULT_OF_PARTS, history, own)
         if found is None or not found.in_doubt():
             break
-        own.append(found.excesses)
+        own.append(found.alone)
     cases = found.judged.cases if found and found.judged else {}
     passed = [case.key for case in record.cases if case.outcome.status == "passed"]
     return {key: (cases[key].verdict or "none") if key in cases else "none" for key in passed}

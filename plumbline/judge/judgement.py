@@ -30,7 +30,7 @@ from typing import Literal
 
 from plumbline.judge.levels import QUARTER, TENTH, Level, level_of_case
 from plumbline.judge.parts import in_situ, mean_of_parts
-from plumbline.judge.sequence import Excess, excesses_of, verdict_of_launches
+from plumbline.judge.sequence import IN_DOUBT, Excess, verdict_of_launches, verdict_of_most
 from plumbline.judge.state import StateOfMachine, state_of, student
 from plumbline.judge.usual import (
     FEWEST_LAUNCHES,
@@ -77,18 +77,23 @@ _CALIBRATE = " (plumb calibrate measures what a model needs)"
 class Judgement:
     """Contents of the expectation file, or None; ``line`` is the result, or the reason for none.
 
-    ``expectations`` are by case key, as are ``excesses``, those over usual ratios of launches.
+    ``expectations`` are by case key, as are ``alone``, the efficiencies by this launch alone.
     """
 
     judged: JudgedRecord | None
     line: str
     expectations: Mapping[str, Prediction] = field(default_factory=dict)
-    excesses: Mapping[str, Excess] = field(default_factory=dict)
+    alone: Mapping[str, Efficiency] = field(default_factory=dict)
 
     def in_doubt(self) -> list[str]:
         """Keys of the cases that more launches of the run would decide."""
         cases = self.judged.cases if self.judged else {}
-        return [key for key in self.excesses if key in cases and cases[key].verdict == "ambiguous"]
+        open_ = {key: one for key, one in cases.items() if one.verdict == "ambiguous"}
+        return [
+            key
+            for key, one in self.alone.items()
+            if key in open_ and (one.excess or open_[key].why == IN_DOUBT)
+        ]
 
 
 def verdict_of(
@@ -202,13 +207,13 @@ def judge(
     system: System | None,
     tolerance: float | None,
     history: Sequence[Record] = (),
-    launches: Sequence[Mapping[str, Excess]] | None = None,
+    launches: Sequence[Mapping[str, Efficiency]] | None = None,
 ) -> Judgement:
     """Judge ``record`` by its parts and by ``system``; ``tolerance`` is relative (None: usual).
 
-    ``history``: earlier records of the same conditions; ``launches``: excesses in earlier launches
-    of the same run, if it may have several. Records without parts are judged by ``system`` only,
-    and emulated ones not at all.
+    ``history``: earlier records of the same conditions; ``launches``: efficiencies in earlier
+    launches of the same run, if it may have several. Records without parts are judged by ``system``
+    only, and emulated ones not at all.
     """
     if record.emulated:
         return Judgement(None, f"no verdict, as its times are of no board: {record.emulated}")
@@ -267,7 +272,7 @@ def by_parts(
     record: Record,
     tolerance: float,
     history: Sequence[Record] = (),
-    launches: Sequence[Mapping[str, Excess]] | None = None,
+    launches: Sequence[Mapping[str, Efficiency]] | None = None,
 ) -> Judgement | None:
     """Judge ``record`` by the parts measured with its cases; None if it has none."""
     model, by = model_of(record.benchmark.name), basis_of(record)
@@ -280,9 +285,9 @@ def by_parts(
     alike = [one for one in history if by != "yardstick" or _is_alike(one, record)]
     earlier = earlier_ratios(model, beside, alike)
     missed = missed_by(record.benchmark.name)
-    own = efficiencies(beside, earlier, by=by, tolerance=tolerance, missed=missed)
+    own = alone = efficiencies(beside, earlier, by=by, tolerance=tolerance, missed=missed)
     if launches is not None:
-        own = {key: _together(one, launches, key, tolerance) for key, one in own.items()}
+        own = {key: together(one, launches, key, tolerance) for key, one in alone.items()}
     cases: dict[str, JudgedCase] = {}
     for case in (one for one in record.cases if one.key in beside):
         if case.key not in own:
@@ -307,19 +312,21 @@ def by_parts(
     line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own, missed)}"
     if launches:
         line += f"; by {len(launches) + 1} launches of this run"
-    excesses = {key: one.excess for key, one in own.items() if one.excess}
-    return Judgement(judged, line, {key: one.expected for key, one in beside.items()}, excesses)
+    return Judgement(judged, line, {key: one.expected for key, one in beside.items()}, alone)
 
 
-def _together(
-    one: Efficiency, launches: Sequence[Mapping[str, Excess]], key: str, tolerance: float
+def together(
+    one: Efficiency, launches: Sequence[Mapping[str, Efficiency]], key: str, tolerance: float
 ) -> Efficiency:
-    """The efficiency of a case by all launches of the run, if its usual ratio is known."""
+    """The efficiency of a case by all launches of the run; ``one`` is the last launch's alone."""
+    every = [*(launch[key] for launch in launches if key in launch), one]
     if one.excess is None:
-        return one
-    verdict, why = verdict_of_launches(excesses_of(launches, key, one.excess), tolerance)
-    if verdict == "slow" and one.why == "parts":
-        return one
+        verdict, why = verdict_of_most([(each.verdict, each.why) for each in every])
+    else:
+        excesses = [each.excess for each in every if each.excess]
+        verdict, why = verdict_of_launches(excesses, tolerance)
+        if verdict == "slow" and one.why == "parts":
+            return one
     return replace(one, verdict=verdict, why=why)
 
 
@@ -657,7 +664,7 @@ def with_promise(own: Judgement, promised: Judgement, state: StateOfMachine) -> 
     judged = own.judged.model_copy(
         update={"cases": cases, "state": state.sentence, "promise": sentence}
     )
-    return Judgement(judged, own.line, own.expectations, own.excesses)
+    return Judgement(judged, own.line, own.expectations, own.alone)
 
 
 def by_system(record: Record, system: System | None, tolerance: float) -> Judgement:

@@ -7,11 +7,14 @@ standard deviation s sqrt(1/k + 1/n), with s the usual spread between launches a
 earlier ones: a group-sequential test. The case is slow if the mean exceeds its usual reach and the
 tolerance; it is ok if the mean lies more than :data:`SURE` deviations below a slow-down of
 :data:`FOUND`; else it is in doubt.
+
+Without a usual ratio of launches each of the run's is judged alone, and a case is slow if most of
+them, at least two, find it so: one launch meets the machine in one state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 from statistics import fmean
@@ -51,6 +54,13 @@ def verdict_of_launches(excesses: Sequence[Excess], tolerance: float) -> tuple[V
     return "ambiguous", "waited" if mean > limit else IN_DOUBT
 
 
-def excesses_of(launches: Sequence[Mapping[str, Excess]], key: str, last: Excess) -> list[Excess]:
-    """A case's excesses in earlier launches of the run and in the last one."""
-    return [*(one[key] for one in launches if key in one), last]
+def verdict_of_most(
+    alone: Sequence[tuple[Verdict, str | None]],
+) -> tuple[Verdict, str | None]:
+    """The verdict on a case by its launches' own, in their order, each with a word on it."""
+    slow = sum(verdict == "slow" for verdict, _ in alone)
+    if slow > max(1, len(alone) / 2):
+        return "slow", None
+    if 2 * slow == len(alone) or slow == len(alone) == 1:
+        return "ambiguous", IN_DOUBT
+    return next(one for one in reversed(alone) if one[0] != "slow")

@@ -13,8 +13,8 @@ from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import print_record
 from plumbline.judge.history import earlier_launches
-from plumbline.judge.judgement import Judgement, is_covered, judge
-from plumbline.judge.sequence import MOST_LAUNCHES, Excess
+from plumbline.judge.judgement import Efficiency, Judgement, is_covered, judge
+from plumbline.judge.sequence import MOST_LAUNCHES
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
@@ -67,18 +67,20 @@ class Launched:
 class Series:
     """Launches of one run, until none of its cases is in doubt.
 
-    ``history``: records of earlier runs; ``excesses``: of its own launches, by case.
+    ``most``: launches; ``history``: records of earlier runs; ``alone``: the efficiencies by each of
+    its own launches alone, by case.
     """
 
+    most: int = MOST_LAUNCHES
     begin: float = field(default_factory=monotonic)
     history: Sequence[Record] | None = None
-    excesses: list[Mapping[str, Excess]] = field(default_factory=list)
+    alone: list[Mapping[str, Efficiency]] = field(default_factory=list)
 
     def goes_on(self, judgement: Judgement) -> bool:
         """Whether another launch is to decide what the last one, just added, left in doubt."""
-        launches, spent = len(self.excesses), monotonic() - self.begin
-        most = max(SECONDS_OF_DOUBT, 2 * spent / launches)
-        in_time = launches < MOST_LAUNCHES and spent * (1 + 1 / launches) <= most
+        launches, spent = len(self.alone), monotonic() - self.begin
+        longest = max(SECONDS_OF_DOUBT, 2 * spent / launches)
+        in_time = launches < self.most and spent * (1 + 1 / launches) <= longest
         return in_time and bool(judgement.in_doubt())
 
 
@@ -105,8 +107,8 @@ class Run:
 
     def launch_all(self) -> int:
         """Start the program the requested number of times, show each record; returns the status."""
-        if self._has_parts and self._modelled and "launches" not in self.plan.given.values:
-            return self._launch_until_decided()
+        if "launches" not in self.plan.given.values:
+            return self.launch_until_decided().status
         statuses: list[ExitStatus] = []
         records: list[Record] = []
         for launch in range(1, self.plan.launches + 1):
@@ -121,14 +123,14 @@ class Run:
             self._show_spread(records)
         return max(statuses, key=WEIGHT.index)
 
-    def _launch_until_decided(self) -> int:
-        """Start the program until no case is in doubt; returns the last launch's status."""
-        self._series = Series()
-        for launch in range(1, MOST_LAUNCHES + 1):
-            launched = self.launch(launch)
-            if not launched.again:
-                break
-        return launched.status
+    def launch_until_decided(self, most: int = MOST_LAUNCHES) -> Launched:
+        """Start the program until no case is in doubt; returns the last launch."""
+        if self._has_parts and self._modelled:
+            self._series = Series(most)
+        launched = self.launch()
+        while launched.again and self._series:
+            launched = self.launch(len(self._series.alone) + 1)
+        return launched
 
     def launch(self, launch: int = 1) -> Launched:
         """Start the program once; judge, show and keep its record."""
@@ -158,7 +160,7 @@ class Run:
         series = self._series
         if series is None or done.interrupted or done.status is not ExitStatus.PASSED:
             return False
-        series.excesses.append(judgement.excesses)
+        series.alone.append(judgement.alone)
         if not series.goes_on(judgement):
             return False
         keys = judgement.in_doubt()
@@ -255,7 +257,7 @@ class Run:
         if series.history is None:
             found = earlier_launches(self.session.home, record) if self._has_parts else []
             series.history = found
-        launches = self._series.excesses if self._series else None
+        launches = self._series.alone if self._series else None
         return judge(record, self._system, self.plan.tolerance, series.history, launches)
 
     def _show_spread(self, records: Sequence[Record]) -> None:

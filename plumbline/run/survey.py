@@ -62,6 +62,7 @@ PRESETS = ("smoke", "standard", "full")
 _START_S, _PER_MEASURED_S = 3.0, 2.0
 _MEASURING = re.compile(r"measuring time: at most (\d+) s")
 _GUESS = {"smoke": 8.0, "standard": 60.0, "full": 600.0}
+_LAUNCHES = 3  # of one run at most, while one of its cases is in doubt
 _OVER_TRANSPORTS = "b_eff"  # run over each transport
 # Options set by the survey itself, or for runs that measure nothing.
 _TAKEN = frozenset(
@@ -256,7 +257,8 @@ class Survey:
         calibrates = step.values.get("preset") != "smoke"
         begin = time.monotonic()
         try:
-            launched = Run(with_parts(plan), quiet=True, calibrates=calibrates).launch()
+            run = Run(with_parts(plan), quiet=True, calibrates=calibrates)
+            launched = run.launch_until_decided(_LAUNCHES)
         except PlumbError as error:
             self._say(f"plumb: {error}")
             status = int(error.status)

@@ -9,8 +9,15 @@ import pytest
 from test_parts import KEY, record, verdict
 
 from plumbline.judge.judgement import Judgement, judge
-from plumbline.judge.sequence import IN_DOUBT, MOST_LAUNCHES, Excess, verdict_of_launches
+from plumbline.judge.sequence import (
+    IN_DOUBT,
+    MOST_LAUNCHES,
+    Excess,
+    verdict_of_launches,
+    verdict_of_most,
+)
 from plumbline.judge.usual import Usual
+from plumbline.record.expectations import Verdict
 from plumbline.run import run as runs
 from plumbline.run.run import Series
 
@@ -63,7 +70,7 @@ def judged(case: float, earlier: tuple[float, ...], launches: list[float] | None
     history = [record(case=times) for times in earlier]
     if launches is None:
         return judge(record(case=case), None, None, history)
-    own = [judge(record(case=times), None, None, history, []).excesses for times in launches]
+    own = [judge(record(case=times), None, None, history, []).alone for times in launches]
     return judge(record(case=case), None, None, history, own)
 
 
@@ -83,9 +90,43 @@ def test_one_launch_alone_decides_as_before() -> None:
 
 
 def test_a_transport_that_was_always_slow_is_not_excused() -> None:
-    found = judged(1.3, (1.3,) * 6, [])
-    assert verdict(found) == ("slow", None)
-    assert found.in_doubt() == []
+    first = judged(1.3, (1.3,) * 6, [])
+    assert verdict(first) == ("ambiguous", IN_DOUBT)
+    assert KEY in first.in_doubt()
+    second = judged(1.3, (1.3,) * 6, [1.3])
+    assert verdict(second) == ("slow", None)
+    assert second.in_doubt() == []
+    assert verdict(judged(1.3, (1.3,) * 6, None)) == ("slow", None)
+
+
+@pytest.mark.parametrize(
+    ("alone", "together"),
+    [
+        (["slow"], "ambiguous"),
+        (["slow", "slow"], "slow"),
+        (["slow", "ok"], "ambiguous"),
+        (["slow", "ok", "ok"], "ok"),
+        (["slow", "ok", "slow"], "slow"),
+        (["ok", "slow"], "ambiguous"),
+        (["ok", "ok", "slow"], "ok"),
+        (["ok"], "ok"),
+        (["ambiguous", "ok", "slow", "slow"], "ambiguous"),
+    ],
+)
+def test_one_launch_calls_no_case_slow(alone: list[Verdict], together: Verdict) -> None:
+    """Where no usual ratio of launches is known."""
+    words = {"ambiguous": "spread"}
+    assert verdict_of_most([(one, words.get(one)) for one in alone])[0] == together
+
+
+def test_a_first_run_in_which_one_launch_is_slow_goes_on() -> None:
+    disturbed = judged(1.3, (), [])
+    assert verdict(disturbed) == ("ambiguous", IN_DOUBT)
+    assert KEY in disturbed.in_doubt()
+    undecided = judged(1.0, (), [1.3])
+    assert KEY in undecided.in_doubt()
+    assert verdict(judged(1.0, (), [1.3, 1.0])) == ("ok", None)
+    assert verdict(judged(1.3, (), [1.3])) == ("slow", None)
 
 
 def test_launches_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +139,9 @@ def test_launches_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         series = Series(begin=now)
         while True:
             now += seconds
-            series.excesses.append(judgement.excesses)
+            series.alone.append(judgement.alone)
             if not series.goes_on(judgement):
-                return len(series.excesses)
+                return len(series.alone)
 
     assert launches(1.0, doubtful) == MOST_LAUNCHES
     assert launches(10.0, doubtful) == 4
