@@ -9,11 +9,28 @@ namespace {
 
 using shmem_api::Row;
 
-class WrongShoms : public shoms::Shoms {
+struct WrongRow {
+  std::string name;  // of its test in the wrong table
+  std::string test;  // the test of the right table that it replaces
+  Row row;
+};
+
+template <class Right>
+std::vector<WrongRow>& wrong_rows() {
+  static std::vector<WrongRow> all;
+  return all;
+}
+
+// A benchmark with the wrong rows alone, each in a test of its own.
+template <class Right>
+class Wrong : public Right {
  public:
-  WrongShoms(std::string name, const Row& wrong) : name_(std::move(name)) {
-    for (Test& test : tests_)
-      if (test.name == wrong.name) test.rows = {wrong};
+  explicit Wrong(std::string name) : name_(std::move(name)) {
+    auto& tests = this->tests_;
+    const auto right = std::exchange(tests, {});
+    for (const WrongRow& wrong : wrong_rows<Right>())
+      for (const auto& test : right)
+        if (test.name == wrong.test) tests.push_back({wrong.name, test.kind, {wrong.row}});
   }
   std::string name() const override { return name_; }
 
@@ -21,29 +38,22 @@ class WrongShoms : public shoms::Shoms {
   std::string name_;
 };
 
-class WrongOsu : public osu::OsuShmem {
- public:
-  WrongOsu(std::string name, const std::string& test, const Row& wrong) : name_(std::move(name)) {
-    for (Test& one : tests_)
-      if (one.name == "osu_oshm_" + test) one.rows = {wrong};
-  }
-  std::string name() const override { return name_; }
-
- private:
-  std::string name_;
-};
+template <class Right>
+void add(const std::string& benchmark, WrongRow wrong) {
+  if (wrong_rows<Right>().empty())
+    Registry<BenchmarkFactory>::instance().add(benchmark,
+                                               [benchmark] { return std::make_unique<Wrong<Right>>(benchmark); });
+  wrong_rows<Right>().push_back(std::move(wrong));
+}
 
 }  // namespace
 
 void add_to_shoms(const std::string& name, const Row& row) {
-  const std::string whole = (name.starts_with("passes") ? "passes-shoms-" : "mutant-shoms-") + row.name + "-" + name;
-  Registry<BenchmarkFactory>::instance().add(whole, [whole, row] { return std::make_unique<WrongShoms>(whole, row); });
+  add<shoms::Shoms>("wrong-shoms", {row.name + "-" + name, row.name, row});
 }
 
 void add_to_osu(const std::string& test, const std::string& name, const Row& row) {
-  const std::string whole = "mutant-osu-" + test + "-" + name;
-  Registry<BenchmarkFactory>::instance().add(
-      whole, [whole, test, row] { return std::make_unique<WrongOsu>(whole, test, row); });
+  add<osu::OsuShmem>("wrong-osu", {test + "-" + name, "osu_oshm_" + test, row});
 }
 
 }  // namespace plumb::mutants

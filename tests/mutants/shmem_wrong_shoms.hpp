@@ -1,4 +1,4 @@
-// Benchmarks with one row replaced by a wrong one.
+// Benchmarks of wrong rows, each as a test of its own.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace plumb::mutants {
 
-// shoms as mutant-shoms-ROW-NAME; as passes-shoms-ROW-NAME where the name begins so.
+// To wrong-shoms, as test ROW-NAME, beside the others.
 void add_to_shoms(const std::string& name, const shmem_api::Row& row);
-// osu_shmem as mutant-osu-TEST-NAME; `test` without osu_oshm_.
+// To wrong-osu, as test TEST-NAME, in place of osu_oshm_TEST.
 void add_to_osu(const std::string& test, const std::string& name, const shmem_api::Row& row);
 
 }  // namespace plumb::mutants

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,9 @@ from tests.launching import PATIENCE_S, launch_command, program
 
 MUTANTS = program("plumb-shmem-mutants")
 PROGRAM = program("plumb-shmem")
-MOVERS = (
-    "mutant-shoms-long_p-last-element",
-    "mutant-shoms-long_get-flip",
-    "mutant-shoms-long_put-all-but-one",
-)
+MOVERS = "long_p-last-element,long_get-flip,long_put-all-but-one"
 DROPS = ("only", "every-second", "lost", "all-but", "count-mod")
+ALONE = "test_lock-always-free"  # hangs after a lock that does not lock
 SMALL = ["--minsize", "64", "--maxsize", "64"]
 
 pytestmark = pytest.mark.skipif(
@@ -39,61 +37,77 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
     return done.returncode, json.loads(record.read_text())
 
 
-def wrong_rows(prefix: str = "mutant-") -> list[tuple[str, list[str]]]:
-    """Each mutant's name, as listed by the program, and the options that run the replaced row."""
-    if not MUTANTS.exists():
-        return []
-    listed = subprocess.run([str(MUTANTS), "--list"], capture_output=True, text=True, check=True)
-    names = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith(prefix)]
-    rows = []
-    for name in names:
-        _, benchmark, row, *_ = name.split("-")
-        words = ["--only", f"osu_oshm_{row}"] if benchmark == "osu" else ["--only", row]
-        rows.append((name, [*words, *SMALL]))
-    return rows
+@cache
+def tests_of(benchmark: str) -> list[str]:
+    """The tests of a benchmark of wrong rows (those with -passes- in their names are right)."""
+    words = ["--only", "*", *SMALL, "--ranks", "2", "--dry-run", "--format", "json"]
+    command = [str(MUTANTS), benchmark, *words]
+    planned = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [case["labels"]["test"] for case in json.loads(planned.stdout)["planned"]]
 
 
-def assert_all_failed(status: int, record: dict) -> None:
-    outcomes = [case["outcome"] for case in record["cases"]]
+def names_of(benchmark: str, dropped: bool, passing: bool = False) -> list[str]:
+    """Tests with rows that leave operations out, or with other wrong rows; or the right ones."""
+    return [
+        name
+        for name in tests_of(benchmark)
+        if any(word in name for word in DROPS) == dropped
+        and ("-passes-" in name) == passing
+        and name != ALONE
+    ]
+
+
+def assert_all_failed(status: int, record: dict, names: list[str]) -> None:
     assert status == 1
-    assert outcomes
-    assert all(outcome["status"] == "failed" and outcome["reason"] for outcome in outcomes), (
-        outcomes
-    )
+    assert [case["labels"]["test"] for case in record["cases"]] == names
+    right = {
+        case["key"]: case["outcome"]
+        for case in record["cases"]
+        if case["outcome"]["status"] != "failed" or not case["outcome"]["reason"]
+    }
+    assert not right
 
 
-@pytest.mark.parametrize(("name", "words"), wrong_rows())
-def test_wrong_row_fails(tmp_path: Path, name: str, words: list[str]) -> None:
-    window = ["--window", "64"] if any(word in name for word in DROPS) else []
-    assert_all_failed(*run(tmp_path, 2, MUTANTS, name, *words, *window))
+@pytest.mark.parametrize(
+    ("benchmark", "dropped", "fewest"),
+    [("wrong-shoms", False, 20), ("wrong-shoms", True, 18), ("wrong-osu", True, 15)],
+)
+def test_wrong_rows_fail(tmp_path: Path, benchmark: str, dropped: bool, fewest: int) -> None:
+    names = names_of(benchmark, dropped)
+    assert len(names) >= fewest
+    words = [benchmark, "--only", ",".join(names), *SMALL, *(["--window", "64"] if dropped else [])]
+    assert_all_failed(*run(tmp_path, 2, MUTANTS, *words), names)
+
+
+def test_a_lock_that_is_always_free_fails(tmp_path: Path) -> None:
+    assert_all_failed(*run(tmp_path, 2, MUTANTS, "wrong-shoms", "--only", ALONE, *SMALL), [ALONE])
 
 
 @pytest.mark.parametrize("window", ["1", "3"])
 @pytest.mark.parametrize("size", ["8", "4096"])
 def test_an_operation_left_out_fails(tmp_path: Path, size: str, window: str) -> None:
     """In the middle of a sample, at sizes whose places follow each other, or slide."""
-    name = "mutant-shoms-long_put-all-but-one"
-    words = ["--only", "long_put", "--minsize", size, "--maxsize", size, "--window", window]
-    assert_all_failed(*run(tmp_path, 3, MUTANTS, name, *words))
+    name = "long_put-all-but-one"
+    words = ["--only", name, "--minsize", size, "--maxsize", size, "--window", window]
+    assert_all_failed(*run(tmp_path, 3, MUTANTS, "wrong-shoms", *words), [name])
 
 
-@pytest.mark.parametrize("name", MOVERS)
-def test_wrong_row_fails_over_scattered_places(tmp_path: Path, name: str) -> None:
-    row = name.split("-")[2]
-    words = ["--only", row, "--spread", "16", "--window", "64", *SMALL]
-    assert_all_failed(*run(tmp_path, 2, MUTANTS, name, *words))
+def test_wrong_rows_fail_over_scattered_places(tmp_path: Path) -> None:
+    words = ["--only", MOVERS, "--spread", "16", "--window", "64", *SMALL]
+    status, record = run(tmp_path, 2, MUTANTS, "wrong-shoms", *words)
+    assert_all_failed(
+        status, record, [n for n in tests_of("wrong-shoms") if n in MOVERS.split(",")]
+    )
 
 
-@pytest.mark.parametrize(("name", "words"), wrong_rows("passes-"))
-def test_a_library_that_completes_late_passes(tmp_path: Path, name: str, words: list[str]) -> None:
-    status, record = run(tmp_path, 2, MUTANTS, name, *words, "--window", "16")
+def test_a_library_that_completes_late_passes(tmp_path: Path) -> None:
+    names = names_of("wrong-shoms", dropped=False, passing=True)
+    assert len(names) == 3
+    words = ["wrong-shoms", "--only", ",".join(names), *SMALL, "--window", "16"]
+    status, record = run(tmp_path, 2, MUTANTS, *words)
     assert status == 0, [case["outcome"] for case in record["cases"]]
-    (case,) = record["cases"]
-    assert case["facts"]["completion"].startswith("seen ")
-
-
-def test_there_are_ten() -> None:
-    assert len(wrong_rows()) >= 10
+    for case in record["cases"]:
+        assert case["facts"]["completion"].startswith("seen ")
 
 
 def test_all_pes_came_between_each_other(tmp_path: Path) -> None:
