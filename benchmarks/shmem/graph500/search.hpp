@@ -78,7 +78,6 @@ struct SearchPlan {
   double delta = 0;              // above 0: shortest paths, in buckets of this width
   double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
   int threads = 1;
-  std::size_t lanes = 0;  // of a device: work items of a row; 0: by its type
 };
 // The variant by which this program's ranks send words fastest.
 std::string best_courier();
