@@ -30,11 +30,12 @@ Shape::Shape(const DeviceInfo& info, std::size_t lanes_asked)
             : info.type == "gpu" ? 32
                                  : 1),
       group(std::max<std::size_t>(info.type == "gpu" ? 128 : 16, lanes)),
-      groups((info.type == "gpu" ? 16 : 8) * std::max(1u, info.compute_units)) {}
+      groups((info.type == "gpu" ? 16 : 8) * std::max(1u, info.compute_units)),
+      channels(info.has(Feature::channels)) {}
 
 std::string Shape::options() const {
-  return fmt::format("-DGROUP={} -DPIECE={} -DLANES={} -DSHORT={}UL -DLONG={}UL", group, piece, lanes,
-                     alone() ? ~std::uint64_t{0} : std::uint64_t{lanes}, long_piece);
+  return fmt::format("-DGROUP={} -DPIECE={} -DLANES={} -DSHORT={}UL -DLONG={}UL{}", group, piece, lanes,
+                     alone() ? ~std::uint64_t{0} : std::uint64_t{lanes}, long_piece, channels ? " -DCHANNELS" : "");
 }
 
 std::uint64_t tasks_of(std::uint64_t ends, std::uint64_t vertices) {

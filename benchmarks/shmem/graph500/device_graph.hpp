@@ -17,6 +17,7 @@ inline constexpr int largest_device_scale = 31;  // one 32-bit number means that
 struct Shape {
   Shape(const DeviceInfo& info, std::size_t lanes_asked);
   std::size_t lanes, group, groups;
+  bool channels;  // an FPGA, whose breadth-first levels are three kernels joined by channels
   bool alone() const { return lanes == 1; }
   std::string options() const;
   KernelRange range() const { return {group * groups, group}; }

@@ -29,6 +29,8 @@ class DeviceSearch final : public Search {
         device_parents_(std::max<std::uint64_t>(layout_.count(), 1)) {
     allocate(session);
     set_kernels();
+    if (shape_.channels)
+      for (auto* const queue : {&reading_, &expanding_}) *queue = session.device.make_queue();
     if (team_.size() > 1) connect(session);
   }
 
@@ -77,7 +79,9 @@ class DeviceSearch final : public Search {
         bottom_up = static_cast<double>(level.vertices) * beta_ >= static_cast<double>(layout_.vertices());
       else
         bottom_up = static_cast<double>(level.ends) * alpha_ > static_cast<double>(ends_left);
-      if (bottom_up)
+      if (shape_.channels)
+        pass_on(turn);
+      else if (bottom_up)
         look_up(turn);
       else
         follow(turn);
@@ -90,7 +94,7 @@ class DeviceSearch final : public Search {
   }
 
   Json facts() const override {
-    Json all{{"bottom_up_levels", bottom_up_levels_}};
+    Json all{{"bottom_up_levels", bottom_up_levels_}, {"form", shape_.channels ? "channels" : "work items"}};
     if (level_seconds_.size() <= levels_timed) all["level_seconds"] = level_seconds_;
     if (exchanges_[0]) all["exchange_seconds"] = exchange_seconds_;
     return all;
@@ -150,6 +154,13 @@ class DeviceSearch final : public Search {
                    totals_.get(), turn, at, own});
     look_on_->set({level(0), level(1), known_.get(), begins, neighbours, parents_buffer_.get(), tasks_.get(),
                    totals_.get(), turn, at});
+    if (!shape_.channels) return;
+    reader_ = program.kernel("reader");
+    expander_ = program.kernel("expander");
+    filter_ = program.kernel("filter");
+    reader_->set({level(0), all});
+    expander_->set({list_begins, lists});
+    filter_->set({begins, known_.get(), level(1), parents_buffer_.get(), totals_.get(), turn, at, own});
   }
 
   // Bitmaps have whole 64-bit words for each rank, as those of the hosts.
@@ -169,6 +180,18 @@ class DeviceSearch final : public Search {
     follow_->set(8, turn);
     queue_->enqueue(*cut_, shape_.range());
     queue_->enqueue(*follow_, shape_.range());
+  }
+
+  // Down only. The filter ends last, so the level's queue tells when all have ended.
+  void pass_on(std::uint32_t turn) {
+    reader_->set(0, level(turn));
+    filter_->set(2, level(1 - turn));
+    filter_->set(5, turn);
+    reading_->follow(*queue_);
+    reading_->enqueue(*reader_, {1, 1});
+    expanding_->enqueue(*expander_, {1, 1});
+    queue_->enqueue(*filter_, {1, 1});
+    for (Queue* const queue : {reading_.get(), expanding_.get(), queue_.get()}) queue->finished();  // submits
   }
 
   void look_up(std::uint32_t turn) {
@@ -242,6 +265,8 @@ class DeviceSearch final : public Search {
   std::unique_ptr<Buffer> totals_, told_;              // of both turns; the last turn's, on the host
   std::unique_ptr<Buffer> levels_, known_, isolated_;  // bitmaps
   std::unique_ptr<Kernel> start_, cut_, follow_, look_up_, look_on_;
+  std::unique_ptr<Kernel> reader_, expander_, filter_;  // of FPGAs, with queues for the first two
+  std::unique_ptr<Queue> reading_, expanding_;
   std::unique_ptr<CompiledExchange> exchanges_[2];  // into each; null on one rank; end before the buffers
   std::vector<Parent> parents_;
   std::vector<std::uint32_t> device_parents_;

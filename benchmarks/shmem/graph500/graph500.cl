@@ -204,6 +204,48 @@ __kernel void look_on(__global const uint* restrict level, volatile __global uin
   add_up(of_group, totals, turn, vertices, ends);
 }
 
+// A level in the form for FPGAs: three kernels of one work item each, joined by channels. A word of ones ends the level.
+#ifdef CHANNELS
+#pragma OPENCL EXTENSION cl_intel_channels : enable
+#define ENDED 0xffffffffu
+channel uint of_level __attribute__((depth(64)));
+channel uint2 of_lists __attribute__((depth(256)));  // own vertex, and the one of the level
+
+__kernel void reader(__global const uint* restrict level, const uint all_words) {
+  for (uint word = 0; word < all_words; ++word)
+    for (uint left = level[word]; left != 0; left &= left - 1) write_channel_intel(of_level, 32 * word + LOWEST(left));
+  write_channel_intel(of_level, ENDED);
+}
+
+__kernel void expander(__global const ulong* restrict list_begins, __global const uint* restrict lists) {
+  for (uint vertex = read_channel_intel(of_level); vertex != ENDED; vertex = read_channel_intel(of_level)) {
+    const ulong end = ROW(list_begins, vertex + 1);
+    for (ulong i = ROW(list_begins, vertex); i < end; ++i) write_channel_intel(of_lists, (uint2)(lists[i], vertex));
+  }
+  write_channel_intel(of_lists, (uint2)(ENDED, ENDED));
+}
+
+__kernel void filter(__global const ulong* restrict begins, __global uint* restrict known, __global uint* restrict next,
+                     __global uint* restrict parents, __global uint* restrict totals, const uint turn, const uint own_at,
+                     const uint own_words) {
+  uint vertices = 0;
+  ulong ends = 0;
+  for (uint word = 0; word < own_words; ++word) next[own_at + word] = 0;
+  for (uint2 found = read_channel_intel(of_lists); found.x != ENDED; found = read_channel_intel(of_lists)) {
+    const uint own = found.x, word = own / 32, bit = 1u << own % 32;
+    if ((known[word] & bit) != 0) continue;
+    known[word] |= bit;
+    next[own_at + word] |= bit;
+    parents[own] = found.y;
+    ++vertices;
+    ends += ROW(begins, own + 1) - ROW(begins, own);
+  }
+  totals[TASKS(turn) + 1] = vertices;
+  totals[TASKS(turn) + 2] = (uint)ends;
+  totals[TASKS(turn) + 3] = (uint)(ends >> 32);
+}
+#endif
+
 // Shortest paths, by delta-stepping. Distances of all vertices are bits of numbers that are not negative, so ordered as
 // these are; the device changes its own vertices', `waiting` marks those to be relaxed again. `level`: those relaxed now;
 // `settled`: all that the bucket has had. `totals`: tasks; vertices counted; the least bucket that is not empty.

@@ -235,8 +235,10 @@ void Graph500::build(Session& session, Timed& timed) {
 }
 
 // As in the reference: candidates in turn, except taken ones and those without edges other than loops. The one after
-// the last is the warm-up's, so that no search repeats it; a graph that has no more takes the last one.
+// the last is the warm-up's, so that no search repeats it; a graph that has no more takes the last one. A wrong graph
+// may have lost all edges: every candidate is a root of it, and fails.
 void Graph500::find_roots() {
+  const bool is_wrong = team_->all_reduce(graph_findings_.wrong, Fold::sum) > 0;
   const GraphPlan asked = plan();
   const Generator generator(asked);
   const Layout& layout = graph_->layout;
@@ -248,7 +250,7 @@ void Graph500::find_roots() {
     std::vector<std::uint64_t> usable(some);
     for (std::size_t i = 0; i < some; ++i) {
       const Vertex vertex = candidates[i] = generator.root_candidate(k + i);
-      usable[i] = layout.is_mine(vertex) && graph_->degree(vertex - layout.first()) > 0 ? 1 : 0;
+      usable[i] = layout.is_mine(vertex) && (is_wrong || graph_->degree(vertex - layout.first()) > 0) ? 1 : 0;
     }
     team_->all_reduce(std::span(usable), Fold::maximum);
     for (std::size_t i = 0; i < some && roots_found_.size() < wanted; ++i)

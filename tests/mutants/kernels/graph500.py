@@ -9,6 +9,7 @@ KERNELS = "benchmarks/shmem/graph500/graph500.cl"
 USUAL = ("--variant", "device", "--scale", "10", "--edgefactor", "4", "--roots", "2")
 DOWN = (*USUAL, "--alpha", "0.001")
 UP = (*USUAL, "--alpha", "1e9", "--beta", "1e9")
+FPGA = ("--variant", "device", "--scale", "7", "--edgefactor", "2", "--roots", "2")
 PATHS = (*USUAL, "--kernel", "sssp")
 SHARED = (*UP, "--edgefactor", "16", "--lanes", "4")  # rows longer than 4 are left to look_on
 
@@ -37,16 +38,16 @@ MUTANTS = [
     KernelMutant(
         "parent_is_another_vertex",
         KERNELS,
-        "parents[own] = vertex;",
-        "parents[own] = vertex ^ 1u;",
+        "parents[own] = vertex;\n      ++vertices",
+        "parents[own] = vertex ^ 1u;\n      ++vertices",
         DOWN,
     ),
     KernelMutant("root_is_found_again", KERNELS, "isolated[own] | bit;", "isolated[own];", DOWN),
     KernelMutant(
         "one_vertex_of_a_word_is_not_followed",
         KERNELS,
-        "for (uint left = level[word]; left",
-        "for (uint left = level[word] & 0x7ffffffeu; left",
+        "for (uint left = level[word]; left != 0; left &= left - 1) {",
+        "for (uint left = level[word] & 0x7ffffffeu; left != 0; left &= left - 1) {",
         (*DOWN, "--edgefactor", "1"),
     ),
     KernelMutant(
@@ -118,8 +119,8 @@ MUTANTS = [
     KernelMutant(
         "lists_of_own_vertices_only",
         KERNELS,
-        "for (uint left = level[word]; left",
-        "for (uint left = word - own_at < own_words ? level[word] : 0; left",
+        "for (uint left = level[word]; left != 0; left &= left - 1) {",
+        "for (uint left = word - own_at < own_words ? level[word] : 0; left != 0; left &= left - 1) {",
         DOWN,
         ranks=2,
     ),
@@ -297,6 +298,13 @@ MUTANTS = [
         PATHS,
     ),
     KernelMutant(
+        "parents_of_paths_are_others",
+        KERNELS,
+        "before < after) parents[own] = vertex;",
+        "before < after) parents[own] = vertex ^ 1u;",
+        PATHS,
+    ),
+    KernelMutant(
         "parents_of_any_length",
         KERNELS,
         "if (as_uint(as_float(before) + weights[i]) != after) continue;",
@@ -318,6 +326,33 @@ MUTANTS = [
         PATHS,
         ranks=2,
     ),
+    *(
+        KernelMutant(name, KERNELS, old, new, FPGA, device="fpga")
+        for name, old, new in (
+            (
+                "reader_leaves_out_the_last_word",
+                "word < all_words; ++word)\n    for (uint left = level[word]",
+                "word + 1 < all_words; ++word)\n    for (uint left = level[word]",
+            ),
+            (
+                "reader_leaves_out_a_vertex_of_each_word",
+                "++word)\n    for (uint left = level[word];",
+                "++word)\n    for (uint left = level[word] & ~4u;",
+            ),
+            (
+                "expander_leaves_out_the_last_neighbour",
+                "i < end; ++i) write_channel_intel",
+                "i + 1 < end; ++i) write_channel_intel",
+            ),
+            ("filter_takes_another_parent", "parents[own] = found.y;", "parents[own] = own;"),
+            ("filter_takes_later_finds", "known[word] |= bit;\n    next", "next"),
+            (
+                "filter_passes_nothing_on",
+                "next[own_at + word] |= bit;\n    parents[own] = found",
+                "parents[own] = found",
+            ),
+        )
+    ),
 ]
 
 SOUND = [
@@ -338,4 +373,6 @@ SOUND = [
     Sound((*PATHS, "--delta", "0.03", "--transport", "peer"), ranks=3),
     Sound((*USUAL, "--graph", "erdos-renyi")),
     Sound(USUAL, device="cuda"),
+    Sound(FPGA, device="fpga"),
+    Sound((*FPGA, "--kernel", "both"), device="fpga", ranks=2),
 ]
