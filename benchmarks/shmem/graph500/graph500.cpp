@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -206,6 +207,14 @@ void Graph500::build_on_device(Session& session, Timed& timed) {
     team_->barrier();
   }
   graph_ = std::make_unique<Graph>(device_graph_->fetch());
+  // What follows could not be run, on the host or on the device.
+  const auto& begins = graph_->begins;
+  const auto row = std::adjacent_find(begins.begin(), begins.end(), std::greater<>());
+  const std::string wrong =
+      row == begins.end() ? ""
+                          : fmt::format("kernel 1 left the row of vertex {} ending before it begins",
+                                        graph_->layout.first() + static_cast<std::uint64_t>(row - begins.begin()));
+  if (const AgreedText failed = first_text(session.world, wrong); failed.rank >= 0) throw Error(failed.text);
 }
 
 void Graph500::build(Session& session, Timed& timed) {

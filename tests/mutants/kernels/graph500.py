@@ -204,6 +204,7 @@ MUTANTS = [
         "bounds[bin] = before + of_items[item] - own;",
         "bounds[bin] = before + of_items[item] - own - (own > 0 && bin > 16 && item == 5 ? 1 : 0);",
         USUAL,
+        error="ending before it begins",
     ),
     KernelMutant(
         "weights_of_one_edge_longer",
@@ -327,7 +328,7 @@ MUTANTS = [
         ranks=2,
     ),
     *(
-        KernelMutant(name, KERNELS, old, new, FPGA, device="fpga")
+        KernelMutant(name, KERNELS, old, new, (*FPGA, "--roots", "1"), device="fpga")
         for name, old, new in (
             (
                 "reader_leaves_out_the_last_word",
@@ -345,7 +346,11 @@ MUTANTS = [
                 "i + 1 < end; ++i) write_channel_intel",
             ),
             ("filter_takes_another_parent", "parents[own] = found.y;", "parents[own] = own;"),
-            ("filter_takes_later_finds", "known[word] |= bit;\n    next", "next"),
+            (
+                "filter_counts_no_vertices",
+                "totals[TASKS(turn) + 1] = vertices;",
+                "totals[TASKS(turn) + 1] = 0;",
+            ),
             (
                 "filter_passes_nothing_on",
                 "next[own_at + word] |= bit;\n    parents[own] = found",
