@@ -72,11 +72,11 @@ def test_circles_of_no_weight_fail(tmp_path: Path, ranks: int) -> None:
 def test_parents_over_weights_of_nothing(tmp_path: Path, old: str, new: str, status: str) -> None:
     """On a device: no parent is nearer to the root than such a vertex, so its parent is found last."""
     nothing_between(tmp_path / "edges")
-    words = ("--graph", str(tmp_path / "edges"), "--scale", "3", "--roots", "2", "--kernel", "sssp")
-    words = ("graph500", *words, "--variant", "device")
+    words = ["graph500", "--variant", "device", "--kernel", "sssp", "--roots", "2"]
+    words += ["--graph", str(tmp_path / "edges"), "--scale", "3"]
     if old:
         mutant = KernelMutant("nothing", KERNELS, old, new, words)
-        words = (*words, "--kernel-file", str(mutant.write(tmp_path)))
+        words += ["--kernel-file", str(mutant.write(tmp_path))]
     _, record, _ = run_kernels(tmp_path, Sound(words), *words)
     assert {case["outcome"]["status"] for case in record["cases"]} == {status}
 
