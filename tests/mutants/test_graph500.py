@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy
 import pytest
 
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+from tests.mutants.kernels.graph500 import KERNELS
+from tests.mutants.test_kernels import run as run_kernels
 from tests.mutants.test_mutants import MUTANTS, Run, launch
 
 pytestmark = pytest.mark.skipif(
@@ -56,6 +59,26 @@ def test_circles_of_no_weight_fail(tmp_path: Path, ranks: int) -> None:
     wrong, right = launch(tmp_path, ranks, runs)
     assert {one["status"] for one in wrong["outcomes"]} == {"failed"}
     assert {one["status"] for one in right["outcomes"]} == {"passed"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status"),
+    [
+        ("", "", "passed"),
+        (": before < after)", ": before <= after)", "failed"),  # circles through weights of zero
+        ("if (orphans != 0) atomic_add", "if (orphans > 9) atomic_add", "failed"),
+    ],
+)
+def test_parents_over_weights_of_nothing(tmp_path: Path, old: str, new: str, status: str) -> None:
+    """On a device: no parent is nearer to the root than such a vertex, so its parent is found last."""
+    nothing_between(tmp_path / "edges")
+    words = ["graph500", "--variant", "device", "--kernel", "sssp", "--roots", "2"]
+    words += ["--graph", str(tmp_path / "edges"), "--scale", "3"]
+    if old:
+        mutant = KernelMutant("nothing", KERNELS, old, new, words)
+        words += ["--kernel-file", str(mutant.write(tmp_path))]
+    _, record, _ = run_kernels(tmp_path, Sound(words), *words)
+    assert {case["outcome"]["status"] for case in record["cases"]} == {status}
 
 
 def run_of(benchmark: str, variant: str, scale: int = 10, kernel: str = "bfs") -> Run:

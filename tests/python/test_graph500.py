@@ -13,6 +13,8 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from plumbline.engine.program import shmem_engine
 from plumbline.launch.launchers import LaunchRequest, plan_launch
 from tests.launching import PATIENCE_S, launch_command, program
@@ -21,11 +23,15 @@ ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
 
 
-def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict[str, Any], str]:
+def run(
+    tmp_path: Path, ranks: int, *words: str, devices: bool = False
+) -> tuple[int, dict[str, Any], str]:
     """One run; gives its exit status, its record (empty where there is none) and what it said."""
     path = tmp_path / "record.json"
     quiet = ["--record", str(path), "--progress", "none"]
     command, environment = launch_command(ranks, ENGINE, "graph500", *words, *quiet)
+    if devices:
+        environment |= runtimes.environment("pocl", find_home(), devices=ranks)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
@@ -137,6 +143,23 @@ def test_distances_are_equal_bits_for_any_variant_ranks_and_delta(tmp_path: Path
     assert len(found) == 1
 
 
+def test_devices_have_the_hosts_rows_and_distances(tmp_path: Path) -> None:
+    """Of the same roots: edges in the tree, levels, and the distances' bits."""
+    words = ["--kernel", "both", "--scale", "9", "--roots", "3", "--format", "none"]
+    found: set[str] = set()
+    for ranks, variant in ((1, "bucketed"), (1, "device"), (2, "device")):
+        status, record, said = run(
+            tmp_path, ranks, *words, "--variant", variant, devices=variant == "device"
+        )
+        assert status == 0, said
+        cases, phases = record["cases"], {one["phase"] for one in record["set_ups"]}
+        assert phases == {"generation", "construction"}
+        kept = ("root", "vertices_reached", "level_vertices", "level_ends", "distances_hash")
+        facts = [{name: case["facts"].get(name) for name in kept} for case in cases]
+        found.add(json.dumps([facts, [case["tallies"] for case in cases]]))
+    assert len(found) == 1
+
+
 def test_a_file_is_the_graph_that_was_written(tmp_path: Path) -> None:
     path = tmp_path / "edges"
     words = ["--scale", "8", "--roots", "3", "--kernel", "both", "--format", "none"]
@@ -163,8 +186,9 @@ def test_weights_of_nothing_are_no_circle(tmp_path: Path) -> None:
     path = tmp_path / "edges"
     write_chain(path, [0.0, 0.0, 1.0, 1e-9, 1e-9, 0.0, 0.5])
     words = ["--graph", str(path), "--scale", "3", "--kernel", "sssp", "--roots", "8"]
-    for ranks in (1, 2):
-        status, record, said = run(tmp_path, ranks, *words, "--format", "none")
+    for ranks, variant in ((1, "bucketed"), (2, "bucketed"), (2, "device")):
+        asked = [*words, "--variant", variant, "--format", "none"]
+        status, record, said = run(tmp_path, ranks, *asked, devices=variant == "device")
         assert status == 0, said
         ended = [case for case in record["cases"] if case["outcome"]["status"] == "passed"]
         assert {case["facts"]["vertices_reached"] for case in ended} == {8}

@@ -1,11 +1,8 @@
 #include "benchmarks/shmem/graph500/device_search.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "core/embedded.hpp"
 #include "measure/clock.hpp"
 #include "transport/transport.hpp"
 #include "world/watchdog.hpp"
@@ -14,49 +11,26 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::uint64_t piece = 32;        // neighbours of a task, top-down
-constexpr std::uint64_t long_piece = 512;  // and bottom-up
-constexpr std::uint64_t edges_of_a_launch = std::uint64_t{1} << 20;
-const std::string file_of_kernels = "benchmarks/shmem/graph500/graph500.cl";
-constexpr std::uint32_t no_parent = ~std::uint32_t{0};
 constexpr std::size_t levels_timed = 64;
-
-// Work items, by kind of device: a GPU's follow a row side by side, and none a long row alone.
-struct Shape {
-  Shape(const DeviceInfo& info, std::size_t lanes_asked)
-      : lanes(lanes_asked > 0      ? lanes_asked
-              : info.type == "gpu" ? 32
-                                   : 1),
-        group(std::max<std::size_t>(info.type == "gpu" ? 128 : 16, lanes)),
-        groups((info.type == "gpu" ? 16 : 8) * std::max(1u, info.compute_units)) {}
-  std::size_t lanes, group, groups;
-  bool alone() const { return lanes == 1; }
-  std::string options() const {
-    return fmt::format("-DGROUP={} -DPIECE={} -DLANES={} -DSHORT={}UL -DLONG={}UL", group, piece, lanes,
-                       alone() ? ~std::uint64_t{0} : std::uint64_t{lanes}, long_piece);
-  }
-  KernelRange range() const { return {group * groups, group}; }
-};
-
-std::uint64_t tasks_of(std::uint64_t ends, std::uint64_t vertices) {
-  return ends / piece + vertices + 1;
-}
 
 class DeviceSearch final : public Search {
  public:
-  DeviceSearch(Session& session, Team& team, const Graph& graph, const SearchPlan& plan)
+  DeviceSearch(Session& session, Team& team, const Graph& graph, DeviceGraph& on_device, const SearchPlan& plan)
       : team_(team),
         graph_(graph),
+        on_device_(on_device),
         layout_(graph.layout),
         alpha_(plan.alpha),
         beta_(plan.beta),
-        shape_(session.device.info(), plan.lanes),
+        shape_(on_device.shape()),
         all_ends_(team.all_reduce<std::uint64_t>(graph.neighbours.size(), Fold::sum)),
         queue_(session.device.make_queue()),
         parents_(layout_.count(), unreached),
         device_parents_(std::max<std::uint64_t>(layout_.count(), 1)) {
-    copy_graph(session);
-    build(session);
+    allocate(session);
+    set_kernels();
+    if (shape_.channels)
+      for (auto* const queue : {&reading_, &expanding_}) *queue = session.device.make_queue();
     if (team_.size() > 1) connect(session);
   }
 
@@ -105,7 +79,9 @@ class DeviceSearch final : public Search {
         bottom_up = static_cast<double>(level.vertices) * beta_ >= static_cast<double>(layout_.vertices());
       else
         bottom_up = static_cast<double>(level.ends) * alpha_ > static_cast<double>(ends_left);
-      if (bottom_up)
+      if (shape_.channels)
+        pass_on(turn);
+      else if (bottom_up)
         look_up(turn);
       else
         follow(turn);
@@ -118,7 +94,7 @@ class DeviceSearch final : public Search {
   }
 
   Json facts() const override {
-    Json all{{"bottom_up_levels", bottom_up_levels_}};
+    Json all{{"bottom_up_levels", bottom_up_levels_}, {"form", shape_.channels ? "channels" : "work items"}};
     if (level_seconds_.size() <= levels_timed) all["level_seconds"] = level_seconds_;
     if (exchanges_[0]) all["exchange_seconds"] = exchange_seconds_;
     return all;
@@ -143,18 +119,8 @@ class DeviceSearch final : public Search {
       queue_->write(reinterpret_cast<const std::byte*>(values.data()), {&to, 0, values.size() * sizeof(T)});
   }
 
-  void copy_graph(Session& session) {
+  void allocate(Session& session) {
     const std::uint64_t own_bitmap = 4 * std::uint64_t{own_words()};
-    begins_ = buffer(session, 8 * graph_.begins.size());
-    neighbours_ = buffer(session, 4 * graph_.neighbours.size());
-    write(graph_.begins, *begins_);
-    write(graph_.neighbours, *neighbours_);
-    if (has_lists()) {
-      list_begins_ = buffer(session, 8 * graph_.lists.begins.size());
-      lists_ = buffer(session, 4 * graph_.lists.own.size());
-      write(graph_.lists.begins, *list_begins_);
-      write(graph_.lists.own, *lists_);
-    }
     tasks_ = buffer(session, 8 * tasks_of(graph_.neighbours.size(), layout_.vertices()));
     totals_ = buffer(session, 2 * sizeof(Totals));
     told_ = allocate_host(session.device, sizeof(Totals));
@@ -169,26 +135,32 @@ class DeviceSearch final : public Search {
     write(isolated, *isolated_);
   }
 
-  void build(Session& session) {
-    program_ =
-        session.device.build(session.source({file_of_kernels, embedded_text(file_of_kernels), shape_.options()}));
-    start_ = program_->kernel("start");
-    cut_ = program_->kernel("cut");
-    follow_ = program_->kernel("follow");
-    look_up_ = program_->kernel("look_up");
-    look_on_ = program_->kernel("look_on");
+  void set_kernels() {
+    Program& program = on_device_.program();
+    start_ = program.kernel("start");
+    cut_ = program.kernel("cut");
+    follow_ = program.kernel("follow");
+    look_up_ = program.kernel("look_up");
+    look_on_ = program.kernel("look_on");
     const std::uint32_t own = own_words(), at = own_at(), all = static_cast<std::uint32_t>(all_words()), turn = 0;
-    Buffer* const list_begins = has_lists() ? list_begins_.get() : begins_.get();
-    Buffer* const lists = has_lists() ? lists_.get() : neighbours_.get();
+    Buffer *const begins = on_device_.rows().bounds.get(), *const neighbours = on_device_.rows().ends.get();
+    Buffer *const list_begins = on_device_.lists().bounds.get(), *const lists = on_device_.lists().ends.get();
     start_->set({level(0), known_.get(), isolated_.get(), parents_buffer_.get(), totals_.get(), all, at, own,
                  static_cast<std::uint32_t>(layout_.count()), std::uint32_t{0}});
     cut_->set({level(0), level(1), list_begins, tasks_.get(), totals_.get(), turn, all, at, own});
-    follow_->set({tasks_.get(), totals_.get(), list_begins, lists, begins_.get(), known_.get(), level(1),
+    follow_->set({tasks_.get(), totals_.get(), list_begins, lists, begins, known_.get(), level(1),
                   parents_buffer_.get(), turn, at});
-    look_up_->set({level(0), level(1), known_.get(), begins_.get(), neighbours_.get(), parents_buffer_.get(),
-                   tasks_.get(), totals_.get(), turn, at, own});
-    look_on_->set({level(0), level(1), known_.get(), begins_.get(), neighbours_.get(), parents_buffer_.get(),
-                   tasks_.get(), totals_.get(), turn, at});
+    look_up_->set({level(0), level(1), known_.get(), begins, neighbours, parents_buffer_.get(), tasks_.get(),
+                   totals_.get(), turn, at, own});
+    look_on_->set({level(0), level(1), known_.get(), begins, neighbours, parents_buffer_.get(), tasks_.get(),
+                   totals_.get(), turn, at});
+    if (!shape_.channels) return;
+    reader_ = program.kernel("reader");
+    expander_ = program.kernel("expander");
+    filter_ = program.kernel("filter");
+    reader_->set({level(0), all});
+    expander_->set({list_begins, lists});
+    filter_->set({begins, known_.get(), level(1), parents_buffer_.get(), totals_.get(), turn, at, own});
   }
 
   // Bitmaps have whole 64-bit words for each rank, as those of the hosts.
@@ -196,7 +168,6 @@ class DeviceSearch final : public Search {
   std::uint32_t own_words() const { return static_cast<std::uint32_t>(2 * ((layout_.count() + 63) / 64)); }
   std::uint32_t own_at() const { return static_cast<std::uint32_t>(layout_.first() / 32); }
 
-  bool has_lists() const { return team_.size() > 1; }
   // The bitmaps of two levels lie in one buffer and take turns.
   std::size_t pitch() const { return aligned(4 * all_words()); }
   BufferView level(std::uint32_t turn) const { return {levels_.get(), turn * pitch(), 4 * all_words()}; }
@@ -209,6 +180,18 @@ class DeviceSearch final : public Search {
     follow_->set(8, turn);
     queue_->enqueue(*cut_, shape_.range());
     queue_->enqueue(*follow_, shape_.range());
+  }
+
+  // Down only. The filter ends last, so the level's queue tells when all have ended.
+  void pass_on(std::uint32_t turn) {
+    reader_->set(0, level(turn));
+    filter_->set(2, level(1 - turn));
+    filter_->set(5, turn);
+    reading_->follow(*queue_);
+    reading_->enqueue(*reader_, {1, 1});
+    expanding_->enqueue(*expander_, {1, 1});
+    queue_->enqueue(*filter_, {1, 1});
+    for (Queue* const queue : {reading_.get(), expanding_.get(), queue_.get()}) queue->finished();  // submits
   }
 
   void look_up(std::uint32_t turn) {
@@ -272,16 +255,18 @@ class DeviceSearch final : public Search {
 
   Team& team_;
   const Graph& graph_;
+  DeviceGraph& on_device_;
   const Layout& layout_;
   double alpha_, beta_;
   Shape shape_;
   std::uint64_t all_ends_;
   std::unique_ptr<Queue> queue_;
-  std::unique_ptr<Buffer> begins_, neighbours_, list_begins_, lists_, tasks_, parents_buffer_;
+  std::unique_ptr<Buffer> tasks_, parents_buffer_;
   std::unique_ptr<Buffer> totals_, told_;              // of both turns; the last turn's, on the host
   std::unique_ptr<Buffer> levels_, known_, isolated_;  // bitmaps
-  std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> start_, cut_, follow_, look_up_, look_on_;
+  std::unique_ptr<Kernel> reader_, expander_, filter_;  // of FPGAs, with queues for the first two
+  std::unique_ptr<Queue> reading_, expanding_;
   std::unique_ptr<CompiledExchange> exchanges_[2];  // into each; null on one rank; end before the buffers
   std::vector<Parent> parents_;
   std::vector<std::uint32_t> device_parents_;
@@ -292,54 +277,9 @@ class DeviceSearch final : public Search {
 
 }  // namespace
 
-std::unique_ptr<Search> make_device_search(Session& session, Team& team, const Graph& graph, const SearchPlan& plan) {
-  return std::make_unique<DeviceSearch>(session, team, graph, plan);
-}
-
-EdgeList list_by_device(Session& session, const GraphPlan& plan, const EdgeRange& range, bool weighted) {
-  const Generator generator(plan);
-  const Shape shape(session.device.info(), 0);
-  const auto program = session.device.build(session.source(
-      {file_of_kernels, embedded_text(file_of_kernels),
-       shape.options() + fmt::format(" -DSCALE={} -DLEAST_DRAW={}UL -DSCRAMBLE_0={}UL -DSCRAMBLE_1={}UL", plan.scale,
-                                     generator.least_draw(), generator.scramble()[0], generator.scramble()[1])}));
-  std::vector<std::uint64_t> powers;  // an edge's draws begin 2^64 steps after those of the one before
-  for (std::size_t bit = 0; bit < 64; ++bit)
-    for (const auto& row : Random::power(64 + bit)) powers.insert(powers.end(), row.begin(), row.end());
-  const std::uint64_t at_once = std::min(std::max<std::uint64_t>(range.count, 1), edges_of_a_launch);
-  const auto buffer = [&](std::uint64_t bytes) { return session.device.allocate(bytes + 64, session.memory); };
-  const auto powers_buffer = buffer(8 * powers.size()), origin = buffer(sizeof(Random::State)),
-             edges = buffer(sizeof(Edge) * at_once), weights = buffer(sizeof(float) * at_once);
-  const auto queue = session.device.make_queue();
-  queue->write(reinterpret_cast<const std::byte*>(powers.data()), {powers_buffer.get(), 0, 8 * powers.size()});
-  queue->write(reinterpret_cast<const std::byte*>(&generator.start().state()),
-               {origin.get(), 0, sizeof(Random::State)});
-  const auto kernel = program->kernel("generate");
-  EdgeList list;
-  list.edges.resize(range.count);
-  list.weights.resize(weighted ? range.count : 0);
-  for (std::uint64_t done = 0; done < range.count; done += at_once) {
-    const std::uint64_t some = std::min(at_once, range.count - done);
-    kernel->set({powers_buffer.get(), origin.get(), edges.get(), weights.get(), range.first + done, some,
-                 std::uint32_t{weighted ? 1u : 0u}});
-    queue->enqueue(*kernel, shape.range());
-    queue->enqueue_read({edges.get(), 0, sizeof(Edge) * some}, reinterpret_cast<std::byte*>(&list.edges[done]));
-    if (weighted)
-      queue->enqueue_read({weights.get(), 0, sizeof(float) * some}, reinterpret_cast<std::byte*>(&list.weights[done]));
-    queue->finish();
-  }
-  return list;
-}
-
-DeviceBytes device_bytes(const GraphPlan& plan, int ranks) {
-  const auto all = static_cast<std::uint64_t>(ranks);
-  const Layout layout(plan.vertices(), 0, ranks);
-  // Ranks' rows differ; none has more than all ends.
-  const std::uint64_t ends = std::min(2 * plan.edges(), 3 * (2 * plan.edges() / all));
-  const std::uint64_t tasks = 8 * tasks_of(ends, plan.vertices());
-  const std::uint64_t lists = all > 1 ? 4 * ends + 8 * (plan.vertices() + 1) : 0;
-  const std::uint64_t bitmaps = plan.vertices() / 2 + 2 * message_alignment;
-  return {4 * ends + lists + tasks + 12 * layout.count() + bitmaps, std::max(4 * ends, tasks)};
+std::unique_ptr<Search> make_device_search(Session& session, Team& team, const Graph& graph, DeviceGraph& on_device,
+                                           const SearchPlan& plan) {
+  return std::make_unique<DeviceSearch>(session, team, graph, on_device, plan);
 }
 
 }  // namespace plumb::graph500

@@ -1,10 +1,7 @@
 #include "benchmarks/shmem/graph500/generator.hpp"
 
-#include <algorithm>
-#include <thread>
-
+#include "benchmarks/shmem/graph500/cores.hpp"
 #include "benchmarks/shmem/graph500/edges_file.hpp"
-#include "device/host_share.hpp"
 
 namespace plumb::graph500 {
 
@@ -147,19 +144,11 @@ Edge Generator::edge(Random& random) const {
 
 void Generator::make(const EdgeRange& range, std::span<Edge> edges, std::span<float> weights) const {
   if (plan_.kind == GraphPlan::Kind::file) return read_edges(plan_.file, range, edges, weights);
-  static const std::uint64_t cores = std::max<std::uint64_t>(host_share().cores, 1);
-  const std::uint64_t parts = std::clamp<std::uint64_t>(range.count / edges_of_a_thread, 1, cores);
-  std::vector<std::jthread> others;
-  for (std::uint64_t part = 0; part < parts; ++part) {
-    const std::uint64_t begin = range.count * part / parts, some = range.count * (part + 1) / parts - begin;
-    const std::span<Edge> own = edges.subspan(begin, some);
-    const std::span<float> own_weights = weights.empty() ? weights : weights.subspan(begin, some);
-    const auto draw = [this, own, own_weights, first = range.first + begin] { draw_edges(first, own, own_weights); };
-    if (part + 1 < parts)
-      others.emplace_back(draw);
-    else
-      draw();
-  }
+  on_cores(parts_of(range.count, edges_of_a_thread), range.count,
+           [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+             draw_edges(range.first + begin, edges.subspan(begin, end - begin),
+                        weights.empty() ? weights : weights.subspan(begin, end - begin));
+           });
 }
 
 void Generator::draw_edges(std::uint64_t first, std::span<Edge> edges, std::span<float> weights) const {

@@ -98,19 +98,6 @@ Graph construct(Team& team, std::uint64_t vertices, std::span<const Edge> edges,
                   : constructed<End>(team, vertices, edges, weights);
 }
 
-Lists make_lists(const Graph& graph) {
-  Lists lists;
-  lists.begins.resize(graph.layout.vertices() + 1);
-  for (const std::uint32_t neighbour : graph.neighbours) ++lists.begins[neighbour + 1];
-  std::partial_sum(lists.begins.begin(), lists.begins.end(), lists.begins.begin());
-  std::vector<std::uint64_t> next(lists.begins.begin(), lists.begins.end() - 1);
-  lists.own.resize(graph.neighbours.size());
-  for (std::uint64_t local = 0; local < graph.layout.count(); ++local)
-    for (const std::uint32_t neighbour : graph.row(local))
-      lists.own[next[neighbour]++] = static_cast<std::uint32_t>(local);
-  return lists;
-}
-
 void divide(Graph& graph, float delta) {
   graph.heavy.resize(graph.layout.count());
   std::vector<std::pair<std::uint32_t, float>> heavy;

@@ -35,12 +35,6 @@ class Layout {
   std::uint64_t count_ = 0;
 };
 
-// By vertex of the whole graph: this rank's vertices (counted from 0) that it is a neighbour of, as often as it is.
-struct Lists {
-  std::vector<std::uint64_t> begins;  // start of each list, and the end
-  std::vector<std::uint32_t> own;
-};
-
 // Rows of this rank's vertices: each edge is in the rows of both ends, as often as in the list; loops are left out.
 struct Graph {
   Layout layout;
@@ -50,7 +44,6 @@ struct Graph {
   std::vector<float> weights = {};        // of the edges to `neighbours`; empty if only breadth-first searches follow
   // Of each row, where its heavy edges begin (divide()); empty without weights.
   std::vector<std::uint64_t> heavy = {};
-  Lists lists = {};  // empty unless several ranks' devices search (make_lists())
 
   std::span<const std::uint32_t> row(std::uint64_t local) const {
     return std::span(neighbours).subspan(begins[local], begins[local + 1] - begins[local]);
@@ -65,9 +58,6 @@ Graph construct(Team& team, std::uint64_t vertices, std::span<const Edge> edges,
 
 // Orders each row of a graph with weights: edges below `delta` (light) first.
 void divide(Graph& graph, float delta);
-
-// The rows' ends by their other end.
-Lists make_lists(const Graph& graph);
 
 // Approximate bytes per rank while it is made: two lists of both ends.
 std::uint64_t construction_bytes(const GraphPlan& plan, int ranks, bool weighted);

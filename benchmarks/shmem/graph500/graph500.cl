@@ -1,6 +1,10 @@
-// The list of edges, and breadth-first searches.
+// The list of edges, kernel 1, breadth-first searches, and shortest paths.
 //
-// Searches: of a device's part of a graph, level by level. Words of bitmaps have 32 bits, as not all devices
+// Adjacency: each key has BINS bins of ends, one after the other: `bounds` are the bins' starts, and the end. Rows have own
+// vertices as keys and vertices of the whole graph as ends; lists the other way round. With weights there are two bins,
+// of light edges and of heavy ones.
+//
+// Breadth-first searches: of a device's part of a graph, level by level. Words of bitmaps have 32 bits, as not all devices
 // have wider atomics. Bitmaps of all vertices: `level` (the last level), `next` (the level found; the device writes its
 // own vertices' part); of the device's own: `known` (reached, or without edges). The own vertices' words begin at
 // `own_at` in bitmaps of all. Rows and parents are the own vertices'. `lists`: by vertex of the whole graph, the own
@@ -10,7 +14,8 @@
 // in two words. A level's first kernel clears those of the next one.
 //
 // By -D:
-//   GROUP    work items of a group
+//   BINS     2 with weights, else 1
+//   GROUP    work items of a group, a power of two
 //   PIECE    neighbours of a task: lists are followed in pieces, so that work items have equal work whatever the degrees
 //   LANES    work items that follow one piece together; a divisor of GROUP
 //   SHORT    neighbours of a row that one work item looks at, bottom-up; the rest in pieces of LONG, LANES together
@@ -20,6 +25,7 @@
 #ifndef LOCAL_PTR
 #define LOCAL_PTR(T) __local T*
 #endif
+#define ROW(bounds, vertex) (bounds)[BINS * (ulong)(vertex)]
 #define LOWEST(word) (31u - clz((word) & (0u - (word))))
 // Adds to a number of two words, the lower one first.
 #define ADD_WIDE(words, value)                                                                  \
@@ -72,7 +78,7 @@ __kernel void cut(__global const uint* restrict level, __global uint* restrict n
     if (word - own_at < own_words) next[word] = 0;
     for (uint left = level[word]; left != 0; left &= left - 1) {
       const uint vertex = 32 * word + LOWEST(left);
-      const uint pieces = (uint)((list_begins[vertex + 1] - list_begins[vertex] + PIECE - 1) / PIECE);
+      const uint pieces = (uint)((ROW(list_begins, vertex + 1) - ROW(list_begins, vertex) + PIECE - 1) / PIECE);
       if (pieces == 0) continue;
       const ulong at = atomic_add(&totals[TASKS(turn)], pieces);
       for (uint piece = 0; piece < pieces; ++piece) {
@@ -96,8 +102,8 @@ __kernel void follow(__global const uint* restrict tasks, __global uint* restric
   ulong ends = 0;
   for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
     const uint vertex = tasks[2 * task];
-    const ulong begin = list_begins[vertex] + (ulong)tasks[2 * task + 1] * PIECE;
-    const ulong list_end = list_begins[vertex + 1];
+    const ulong begin = ROW(list_begins, vertex) + (ulong)tasks[2 * task + 1] * PIECE;
+    const ulong list_end = ROW(list_begins, vertex + 1);
     const ulong end = begin + PIECE < list_end ? begin + PIECE : list_end;
     for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
       const uint own = lists[i], word = own / 32, bit = 1u << own % 32;
@@ -106,7 +112,7 @@ __kernel void follow(__global const uint* restrict tasks, __global uint* restric
       atomic_or(&next[own_at + word], bit);
       parents[own] = vertex;
       ++vertices;
-      ends += begins[own + 1] - begins[own];
+      ends += ROW(begins, own + 1) - ROW(begins, own);
     }
   }
   add_up(of_group, totals, turn, vertices, ends);
@@ -132,7 +138,7 @@ __kernel void look_up(__global const uint* restrict level, __global uint* restri
     for (uint v = lane; v < 32; v += LANES) {
       if ((before >> v & 1u) != 0) continue;
       const uint vertex = 32 * word + v;
-      const ulong begin = begins[vertex], row_end = begins[vertex + 1];
+      const ulong begin = ROW(begins, vertex), row_end = ROW(begins, vertex + 1);
       const ulong end = row_end - begin > SHORT ? begin + SHORT : row_end;
       ulong i = begin;
       for (; i < end; ++i) {
@@ -180,7 +186,7 @@ __kernel void look_on(__global const uint* restrict level, volatile __global uin
   ulong ends = 0;
   for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
     const uint vertex = tasks[2 * task], word = vertex / 32, bit = 1u << vertex % 32;
-    const ulong row = begins[vertex], row_end = begins[vertex + 1];
+    const ulong row = ROW(begins, vertex), row_end = ROW(begins, vertex + 1);
     const ulong begin = row + SHORT + (ulong)tasks[2 * task + 1] * LONG;
     const ulong end = row_end - begin > LONG ? begin + LONG : row_end;
     for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
@@ -196,6 +202,297 @@ __kernel void look_on(__global const uint* restrict level, volatile __global uin
     }
   }
   add_up(of_group, totals, turn, vertices, ends);
+}
+
+// A level in the form for FPGAs: three kernels of one work item each, joined by channels. A word of ones ends the level.
+#ifdef CHANNELS
+#pragma OPENCL EXTENSION cl_intel_channels : enable
+#define ENDED 0xffffffffu
+channel uint of_level __attribute__((depth(64)));
+channel uint2 of_lists __attribute__((depth(256)));  // own vertex, and the one of the level
+
+__kernel void reader(__global const uint* restrict level, const uint all_words) {
+  for (uint word = 0; word < all_words; ++word)
+    for (uint left = level[word]; left != 0; left &= left - 1) write_channel_intel(of_level, 32 * word + LOWEST(left));
+  write_channel_intel(of_level, ENDED);
+}
+
+__kernel void expander(__global const ulong* restrict list_begins, __global const uint* restrict lists) {
+  for (uint vertex = read_channel_intel(of_level); vertex != ENDED; vertex = read_channel_intel(of_level)) {
+    const ulong end = ROW(list_begins, vertex + 1);
+    for (ulong i = ROW(list_begins, vertex); i < end; ++i) write_channel_intel(of_lists, (uint2)(lists[i], vertex));
+  }
+  write_channel_intel(of_lists, (uint2)(ENDED, ENDED));
+}
+
+__kernel void filter(__global const ulong* restrict begins, __global uint* restrict known, __global uint* restrict next,
+                     __global uint* restrict parents, __global uint* restrict totals, const uint turn, const uint own_at,
+                     const uint own_words) {
+  uint vertices = 0;
+  ulong ends = 0;
+  for (uint word = 0; word < own_words; ++word) next[own_at + word] = 0;
+  for (uint2 found = read_channel_intel(of_lists); found.x != ENDED; found = read_channel_intel(of_lists)) {
+    const uint own = found.x, word = own / 32, bit = 1u << own % 32;
+    if ((known[word] & bit) != 0) continue;
+    known[word] |= bit;
+    next[own_at + word] |= bit;
+    parents[own] = found.y;
+    ++vertices;
+    ends += ROW(begins, own + 1) - ROW(begins, own);
+  }
+  totals[TASKS(turn) + 1] = vertices;
+  totals[TASKS(turn) + 2] = (uint)ends;
+  totals[TASKS(turn) + 3] = (uint)(ends >> 32);
+}
+#endif
+
+// Shortest paths, by delta-stepping. Distances of all vertices are bits of numbers that are not negative, so ordered as
+// these are; the device changes its own vertices', `waiting` marks those to be relaxed again. `level`: those relaxed now;
+// `settled`: all that the bucket has had. `totals`: tasks; vertices counted; the least bucket that is not empty.
+#define UNREACHED 0x7f800000u
+#define NO_PARENT 0xffffffffu
+#define LIGHT 0
+#define HEAVY 1
+#define REACHED 2
+
+// Where the edges of a kind begin and end in a vertex's list: with LIGHT and HEAVY its bin, else all.
+#define BEGIN_OF(kind, vertex) bounds[BINS * (ulong)(vertex) + ((kind) == HEAVY ? 1 : 0)]
+#define END_OF(kind, vertex) bounds[BINS * (ulong)(vertex) + ((kind) == LIGHT ? 1 : BINS)]
+
+__kernel void start_paths(__global uint* restrict distances, __global uint* restrict waiting,
+                          __global uint* restrict settled, __global uint* restrict parents, __global uint* restrict totals,
+                          const uint all_words, const uint own_at, const uint own_words, const uint own_vertices,
+                          const uint root) {
+  const uint own_root = root - 32 * own_at;
+  for (uint word = (uint)get_global_id(0); word < all_words; word += (uint)get_global_size(0)) {
+    for (uint vertex = 32 * word; vertex < 32 * word + 32; ++vertex) distances[vertex] = vertex == root ? 0 : UNREACHED;
+    settled[word] = 0;
+    if (word - own_at < own_words) waiting[word - own_at] = word == root / 32 ? 1u << root % 32 : 0;
+  }
+  if (get_global_id(0) == 0) {
+    totals[0] = totals[1] = 0;
+    totals[2] = ~0u;
+    if (own_root < own_vertices) parents[own_root] = root;
+  }
+}
+
+// The waiting vertices up to `bucket` no longer wait and are the level. The last bucket has all that lie beyond.
+__kernel void choose(__global const uint* restrict distances, __global uint* restrict waiting,
+                     __global uint* restrict level, __global uint* restrict totals, const uint bucket,
+                     const float per_bucket, const uint own_at, const uint own_words) {
+  __local uint of_group[2];
+  uint vertices = 0, least = ~0u;
+  if (get_local_id(0) == 0) {
+    of_group[0] = 0;
+    of_group[1] = ~0u;
+  }
+  if (get_global_id(0) == 0) totals[0] = 0;
+  for (uint word = (uint)get_global_id(0); word < own_words; word += (uint)get_global_size(0)) {
+    const uint all = waiting[word];
+    uint chosen = 0;
+    for (uint left = all; left != 0; left &= left - 1) {
+      const uint bit = LOWEST(left);
+      const float place = as_float(distances[32 * (own_at + word) + bit]) * per_bucket;
+      const uint in = place < 4e9f ? (uint)place : 4000000000u;
+      if (in <= bucket)
+        chosen |= 1u << bit;
+      else if (in < least)
+        least = in;
+    }
+    level[own_at + word] = chosen;
+    if (chosen != 0) waiting[word] = all ^ chosen;
+    vertices += popcount(chosen);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (vertices != 0) atomic_add(&of_group[0], vertices);
+  if (least != ~0u) atomic_min(&of_group[1], least);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) != 0) return;
+  if (of_group[0] != 0) atomic_add(&totals[1], of_group[0]);
+  if (of_group[1] != ~0u) atomic_min(&totals[2], of_group[1]);
+}
+
+// Cuts into tasks: the light edges of the level, which is settled then; the heavy ones of all settled; all of the level, or
+// of all that are reached.
+__kernel void cut_paths(__global const uint* restrict level, __global uint* restrict settled,
+                        __global const uint* restrict distances, __global const ulong* restrict bounds,
+                        __global uint* restrict tasks, volatile __global uint* restrict totals, const uint kind,
+                        const uint all_words) {
+  if (get_global_id(0) == 0) {
+    totals[1] = 0;
+    totals[2] = ~0u;
+  }
+  for (uint word = (uint)get_global_id(0); word < all_words; word += (uint)get_global_size(0)) {
+    uint left = 0;
+    if (kind == REACHED) {
+      for (uint bit = 0; bit < 32; ++bit) left |= distances[32 * word + bit] == UNREACHED ? 0 : 1u << bit;
+    } else {
+      left = kind == HEAVY ? settled[word] : level[word];
+    }
+    if (kind == LIGHT) settled[word] |= left;
+    if (kind == HEAVY) settled[word] = 0;
+    for (; left != 0; left &= left - 1) {
+      const uint vertex = 32 * word + LOWEST(left);
+      const uint pieces = (uint)((END_OF(kind, vertex) - BEGIN_OF(kind, vertex) + PIECE - 1) / PIECE);
+      if (pieces == 0) continue;
+      const ulong at = atomic_add(&totals[0], pieces);
+      for (uint piece = 0; piece < pieces; ++piece) {
+        tasks[2 * (at + piece)] = vertex;
+        tasks[2 * (at + piece) + 1] = piece;
+      }
+    }
+  }
+}
+
+// Own vertices that a task's edges lead to more shortly wait.
+__kernel void relax(__global const uint* restrict tasks, __global const uint* restrict totals,
+                    __global const ulong* restrict bounds, __global const uint* restrict ends,
+                    __global const float* restrict weights, volatile __global uint* distances,
+                    volatile __global uint* restrict waiting, const uint kind, const uint own_at) {
+  const ulong at_once = get_global_size(0) / LANES;
+  const uint count = totals[0];
+  for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
+    const uint vertex = tasks[2 * task];
+    const float before = as_float(distances[vertex]);
+    const ulong begin = BEGIN_OF(kind, vertex) + (ulong)tasks[2 * task + 1] * PIECE;
+    const ulong list_end = END_OF(kind, vertex);
+    const ulong end = begin + PIECE < list_end ? begin + PIECE : list_end;
+    for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
+      const uint own = ends[i], length = as_uint(before + weights[i]);
+      if (length >= distances[32 * own_at + own]) continue;
+      if (atomic_min(&distances[32 * own_at + own], length) > length) atomic_or(&waiting[own / 32], 1u << own % 32);
+    }
+  }
+}
+
+// Parents, of final distances: neighbours whose distance and edge make the vertex's. First those with a shorter distance
+// (`equal` 0), so that parents make no circle; then, for vertices without such a neighbour (edges of zero, and those that
+// rounding absorbs), of equally far ones that have parents, which are the level.
+__kernel void join(__global const uint* restrict tasks, __global const uint* restrict totals,
+                   __global const ulong* restrict bounds, __global const uint* restrict ends,
+                   __global const float* restrict weights, __global const uint* restrict distances,
+                   volatile __global uint* restrict parents, const uint equal, const uint own_at) {
+  const ulong at_once = get_global_size(0) / LANES;
+  const uint count = totals[0];
+  for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
+    const uint vertex = tasks[2 * task], before = distances[vertex];
+    const ulong begin = BEGIN_OF(REACHED, vertex) + (ulong)tasks[2 * task + 1] * PIECE;
+    const ulong list_end = END_OF(REACHED, vertex);
+    const ulong end = begin + PIECE < list_end ? begin + PIECE : list_end;
+    for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
+      const uint own = ends[i], after = distances[32 * own_at + own];
+      if (as_uint(as_float(before) + weights[i]) != after) continue;
+      if (equal != 0 ? before == after && parents[own] == NO_PARENT : before < after) parents[own] = vertex;
+    }
+  }
+}
+
+// The level: vertices with a parent. Counts those that are reached and have none.
+__kernel void find_orphans(__global const uint* restrict distances, __global const uint* restrict parents,
+                           __global uint* restrict level, __global uint* restrict totals, const uint own_at,
+                           const uint own_words, const uint own_vertices) {
+  if (get_global_id(0) == 0) totals[0] = 0;
+  for (uint word = (uint)get_global_id(0); word < own_words; word += (uint)get_global_size(0)) {
+    uint joined = 0, orphans = 0;
+    for (uint own = 32 * word; own < 32 * word + 32 && own < own_vertices; ++own) {
+      if (parents[own] != NO_PARENT)
+        joined |= 1u << own % 32;
+      else if (distances[32 * own_at + own] != UNREACHED)
+        ++orphans;
+    }
+    level[own_at + word] = joined;
+    if (orphans != 0) atomic_add(&totals[1], orphans);
+  }
+}
+
+__kernel void zero(__global uint* restrict words, const ulong count) {
+  for (ulong word = get_global_id(0); word < count; word += get_global_size(0)) words[word] = 0;
+}
+
+// Kernel 1: counts (`fill` 0) or places the ends of some edges, of rows, or `turned`, of lists. `places`: of each bin, the
+// number so far. Loops are counted apart.
+__kernel void place_ends(__global const uint* restrict edges, __global const float* restrict weights,
+                         volatile __global uint* restrict places, __global const ulong* restrict bounds,
+                         __global uint* restrict ends, __global float* restrict end_weights,
+                         volatile __global uint* restrict loops, const ulong count, const uint own_first,
+                         const uint own_vertices, const float delta, const uint turned, const uint fill) {
+  for (ulong item = get_global_id(0); item < count; item += get_global_size(0)) {
+    const uint from = edges[2 * item], to = edges[2 * item + 1];
+    if (from == to) {
+      if (fill == 0 && turned == 0 && from - own_first < own_vertices) atomic_add(&loops[from - own_first], 1u);
+      continue;
+    }
+    for (uint side = 0; side < 2; ++side) {
+      const uint vertex = side == 0 ? from : to, other = side == 0 ? to : from;
+      if ((turned != 0 ? other : vertex) - own_first >= own_vertices) continue;
+      ulong bin = BINS * (ulong)(turned != 0 ? vertex : vertex - own_first);
+#if BINS > 1
+      if (weights[item] >= delta) ++bin;
+#endif
+      const uint place = atomic_add(&places[bin], 1u);
+      if (fill == 0) continue;
+      ends[bounds[bin] + place] = turned != 0 ? other - own_first : other;
+#if BINS > 1
+      end_weights[bounds[bin] + place] = weights[item];
+#endif
+    }
+  }
+}
+
+// Bins' numbers added up: each group has a stretch of them.
+#define STRETCH_BEGIN(bins) (get_group_id(0) * STRETCH(bins) < (bins) ? get_group_id(0) * STRETCH(bins) : (bins))
+#define STRETCH_END(bins) ((get_group_id(0) + 1) * STRETCH(bins) < (bins) ? (get_group_id(0) + 1) * STRETCH(bins) : (bins))
+#define STRETCH(bins) (((bins) + get_num_groups(0) - 1) / get_num_groups(0))
+
+__kernel void sum_stretches(__global const uint* restrict places, __global ulong* restrict sums, const ulong bins) {
+  __local ulong of_items[GROUP];
+  const ulong end = STRETCH_END(bins);
+  ulong sum = 0;
+  for (ulong bin = STRETCH_BEGIN(bins) + get_local_id(0); bin < end; bin += GROUP) sum += places[bin];
+  of_items[get_local_id(0)] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) != 0) return;
+  for (uint item = 1; item < GROUP; ++item) sum += of_items[item];
+  sums[get_group_id(0)] = sum;
+}
+
+// By one work item: what lies before each stretch.
+__kernel void add_stretches(__global ulong* restrict sums, const uint stretches) {
+  ulong before = 0;
+  for (uint stretch = 0; stretch < stretches; ++stretch) {
+    const ulong sum = sums[stretch];
+    sums[stretch] = before;
+    before += sum;
+  }
+}
+
+// Makes bounds of the numbers, and zeros these.
+__kernel void bound_stretches(__global uint* restrict places, __global const ulong* restrict sums,
+                              __global ulong* restrict bounds, const ulong bins) {
+  __local ulong of_items[GROUP];
+  const uint item = (uint)get_local_id(0);
+  const ulong end = STRETCH_END(bins);
+  ulong before = sums[get_group_id(0)];
+  if (bins == 0 && get_global_id(0) == 0) bounds[0] = 0;
+  for (ulong first = STRETCH_BEGIN(bins); first < end; first += GROUP) {
+    const ulong bin = first + item;
+    const uint own = bin < end ? places[bin] : 0;
+    of_items[item] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < GROUP; distance *= 2) {
+      const ulong earlier = item >= distance ? of_items[item - distance] : 0;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      of_items[item] += earlier;
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (bin < end) {
+      bounds[bin] = before + of_items[item] - own;
+      if (bin + 1 == bins) bounds[bins] = before + of_items[item];
+      places[bin] = 0;
+    }
+    before += of_items[GROUP - 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
 }
 
 // The list of edges, as generator.cpp makes it, bit for bit: an edge a work item. By -D for this kernel:
@@ -228,7 +525,7 @@ ulong scrambled(ulong vertex) {
 
 // `powers`: 5 x 5 for each bit of an edge's number; `origin`: the state of edge 0.
 __kernel void generate(__global const ulong* restrict powers, __global const ulong* restrict origin,
-                       __global ulong* restrict edges, __global float* restrict weights, const ulong first,
+                       __global uint* restrict edges, __global float* restrict weights, const ulong first,
                        const ulong count, const uint weighted) {
   for (ulong item = get_global_id(0); item < count; item += get_global_size(0)) {
     ulong state[5], skipped[5];
@@ -262,8 +559,8 @@ __kernel void generate(__global const ulong* restrict powers, __global const ulo
       from |= (flipped ? 0UL : chosen >> 1) << bit;
       to |= (flipped ? 1UL : chosen & 1) << bit;
     }
-    edges[2 * item] = scrambled(from);
-    edges[2 * item + 1] = scrambled(to);
+    edges[2 * item] = (uint)scrambled(from);
+    edges[2 * item + 1] = (uint)scrambled(to);
   }
 }
 #endif

@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -91,7 +92,7 @@ std::vector<Graph500::Kind> Graph500::kinds() const {
   if (kernel_ == "bfs") return all;
   const std::size_t others = all.size();
   add("sssp", {"bucketed", "messages"});
-  if (all.size() == others) all.push_back({"sssp", best_courier()});
+  if (all.size() == others) all.push_back({"sssp", on_device() ? variant_.get() : best_courier()});
   return all;
 }
 
@@ -102,7 +103,8 @@ void Graph500::check(const Plan& asked) const {
                                  graph.scale, largest_scale));
   if (variant_ == "messages" && !has_messages()) throw UsageError("--variant messages needs MPI: run it in world mpi");
   if (kernel_ == "sssp" && variant_.given() && !(variant_ == "all" || variant_ == kinds().front().variant))
-    throw UsageError(fmt::format("--kernel sssp has the variants bucketed and messages, not {}", variant_.get()));
+    throw UsageError(
+        fmt::format("--kernel sssp has the variants bucketed, messages and device, not {}", variant_.get()));
   if (on_device() && graph.scale > largest_device_scale)
     throw UsageError(
         fmt::format("--variant device has vertices of at most {} bits, not {}", largest_device_scale, graph.scale));
@@ -147,16 +149,16 @@ std::vector<Group> Graph500::groups(const Plan& asked) const {
       group.cases.push_back(std::move(one));
     }
     if (kind.variant == "device") {
-      const DeviceBytes needed = device_bytes(graph, asked.ranks);
+      const DeviceBytes needed = device_bytes(graph, asked.ranks, weighted());
       group.device_bytes = needed.all;
       group.largest_buffer_bytes = needed.largest_buffer;
-      group.exchange_bytes = graph.vertices() / 4;  // two bitmaps
+      // Two bitmaps; or a bitmap and all distances.
+      group.exchange_bytes = kind.kernel == "sssp" ? 5 * graph.vertices() : graph.vertices() / 4;
     }
     group.symmetric_bytes = symmetric_bytes(kind.variant, Layout(graph.vertices(), 0, asked.ranks));
     group.host_bytes = construction_bytes(graph, asked.ranks, weighted()) +
                        Validator::bytes(graph, asked.ranks, weighted()) +
-                       (weighted() ? graph.vertices() * sizeof(float) : 0) +
-                       (on_device() && asked.ranks > 1 ? 8 * (edges + graph.vertices()) : 0);  // lists by neighbour
+                       (weighted() ? graph.vertices() * sizeof(float) : 0);
     all.push_back(std::move(group));
   }
   return all;
@@ -170,6 +172,51 @@ EdgeList Graph500::list(const EdgeRange& share) const {
   return list;
 }
 
+// This rank's share of the list, checked if it is read: check() has not seen all of a long file.
+EdgeList Graph500::made_list(World& world, Timed& timed) const {
+  const GraphPlan graph = plan();
+  const EdgeRange share = share_of(graph.edges(), world.rank(), world.size());
+  EdgeList edges;
+  {
+    const auto phase = timed.phase(generation);
+    edges = list(share);
+  }
+  if (graph.kind != GraphPlan::Kind::file) return edges;
+  const std::string wrong = wrong_edge(edges.edges, edges.weights, graph.vertices(), share.first);
+  if (const AgreedText failed = first_text(world, wrong); failed.rank >= 0)
+    throw Error(graph.file + ": " + failed.text);
+  return edges;
+}
+
+// The device makes a Kronecker graph's list; others are copied to it, untimed.
+void Graph500::build_on_device(Session& session, Timed& timed) {
+  const GraphPlan graph = plan();
+  const float delta = weighted() ? static_cast<float>(delta_.get()) : 0;
+  const std::size_t lanes = whole(lanes_.get()).value_or(0);
+  device_graph_ = std::make_unique<DeviceGraph>(session, *team_, graph, delta, lanes);
+  if (graph.kind == GraphPlan::Kind::kronecker) {
+    const auto phase = timed.phase(generation);
+    device_graph_->generate();
+  } else {
+    device_graph_->take(made_list(session.world, timed));
+  }
+  team_->barrier();
+  {
+    const auto phase = timed.phase(construction);
+    device_graph_->construct();
+    team_->barrier();
+  }
+  graph_ = std::make_unique<Graph>(device_graph_->fetch());
+  // What follows could not be run, on the host or on the device.
+  const auto& begins = graph_->begins;
+  const auto row = std::adjacent_find(begins.begin(), begins.end(), std::greater<>());
+  const std::string wrong =
+      row == begins.end() ? ""
+                          : fmt::format("kernel 1 left the row of vertex {} ending before it begins",
+                                        graph_->layout.first() + static_cast<std::uint64_t>(row - begins.begin()));
+  if (const AgreedText failed = first_text(session.world, wrong); failed.rank >= 0) throw Error(failed.text);
+}
+
 void Graph500::build(Session& session, Timed& timed) {
   World& world = session.world;
   std::vector<int> ranks(static_cast<std::size_t>(world.size()));
@@ -180,25 +227,14 @@ void Graph500::build(Session& session, Timed& timed) {
     const std::string problem = write_edges(write_edges_, graph, share_of(graph.edges(), world.rank(), world.size()));
     if (const AgreedText failed = first_text(world, problem); failed.rank >= 0) throw Error(failed.text);
   }
-  EdgeList edges;
-  {
-    const auto phase = timed.phase(generation);
-    const EdgeRange share = share_of(graph.edges(), world.rank(), world.size());
-    edges = on_device() && graph.kind == GraphPlan::Kind::kronecker ? list_by_device(session, graph, share, weighted())
-                                                                    : list(share);
-  }
-  if (graph.kind == GraphPlan::Kind::file) {  // check() has not seen all of a long one
-    const std::string wrong = wrong_edge(edges.edges, edges.weights, graph.vertices(),
-                                         share_of(graph.edges(), world.rank(), world.size()).first);
-    if (const AgreedText failed = first_text(world, wrong); failed.rank >= 0)
-      throw Error(graph.file + ": " + failed.text);
-  }
-  team_->barrier();
-  {
+  if (on_device()) {
+    build_on_device(session, timed);
+  } else {
+    const EdgeList edges = made_list(world, timed);
+    team_->barrier();
     const auto phase = timed.phase(construction);
     graph_ = std::make_unique<Graph>(construct(*team_, graph.vertices(), edges.edges, edges.weights));
     if (weighted()) divide(*graph_, static_cast<float>(delta_.get()));
-    if (on_device() && team_->size() > 1) graph_->lists = make_lists(*graph_);
     team_->barrier();
   }
   validator_ =
@@ -208,8 +244,10 @@ void Graph500::build(Session& session, Timed& timed) {
 }
 
 // As in the reference: candidates in turn, except taken ones and those without edges other than loops. The one after
-// the last is the warm-up's, so that no search repeats it; a graph that has no more takes the last one.
+// the last is the warm-up's, so that no search repeats it; a graph that has no more takes the last one. A wrong graph
+// may have lost all edges: every candidate is a root of it, and fails.
 void Graph500::find_roots() {
+  const bool is_wrong = team_->all_reduce(graph_findings_.wrong, Fold::sum) > 0;
   const GraphPlan asked = plan();
   const Generator generator(asked);
   const Layout& layout = graph_->layout;
@@ -221,7 +259,7 @@ void Graph500::find_roots() {
     std::vector<std::uint64_t> usable(some);
     for (std::size_t i = 0; i < some; ++i) {
       const Vertex vertex = candidates[i] = generator.root_candidate(k + i);
-      usable[i] = layout.is_mine(vertex) && graph_->degree(vertex - layout.first()) > 0 ? 1 : 0;
+      usable[i] = layout.is_mine(vertex) && (is_wrong || graph_->degree(vertex - layout.first()) > 0) ? 1 : 0;
     }
     team_->all_reduce(std::span(usable), Fold::maximum);
     for (std::size_t i = 0; i < some && roots_found_.size() < wanted; ++i)
@@ -237,14 +275,15 @@ void Graph500::prepare_group(Session& session, const Group& group, Timed& timed)
   ++groups_begun_;
   if (!graph_) build(session, timed);
   const Kind& kind = group.cases.front().payload.as<Point>().kind;
-  const SearchPlan plan{kind.variant,
-                        kind.kernel == "sssp" ? delta_.get() : 0,
-                        alpha_.get(),
-                        beta_.get(),
-                        static_cast<int>(threads_.get()),
-                        static_cast<std::size_t>(whole(lanes_.get()).value_or(0))};
-  search_ =
-      kind.variant == "device" ? make_device_search(session, *team_, *graph_, plan) : make_search(session.world, plan);
+  const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(), beta_.get(),
+                        static_cast<int>(threads_.get())};
+  search_.reset();
+  if (kind.variant != "device")
+    search_ = make_search(session.world, plan);
+  else if (plan.delta > 0)
+    search_ = make_device_paths(session, *team_, *graph_, *device_graph_, plan);
+  else
+    search_ = make_device_search(session, *team_, *graph_, *device_graph_, plan);
   if (roots_found_.empty()) return;
   search_->prepare(warm_up_root_);
   search_->poison();
@@ -334,6 +373,7 @@ void Graph500::release_group() {
   if (groups_begun_ < kinds().size()) return;
   validator_.reset();
   graph_.reset();
+  device_graph_.reset();
   team_.reset();
 }
 

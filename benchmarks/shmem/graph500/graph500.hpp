@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/shmem/graph500/device_graph.hpp"
 #include "benchmarks/shmem/graph500/search.hpp"
 #include "benchmarks/shmem/graph500/validator.hpp"
 #include "measure/benchmark.hpp"
@@ -115,10 +116,13 @@ class Graph500 : public Benchmark {
   void find_roots();
   std::uint64_t hash_of(std::span<const float> distances) const;  // of this rank; all ranks' are added
   void build(Session& session, Timed& timed);
+  void build_on_device(Session& session, Timed& timed);
+  EdgeList made_list(World& world, Timed& timed) const;
 
   std::size_t groups_begun_ = 0;
   std::unique_ptr<Team> team_;
-  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<DeviceGraph> device_graph_;
+  std::unique_ptr<Graph> graph_;  // on the host; of device_graph_, a copy
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<Search> search_;
   std::vector<Vertex> roots_found_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,6 +24,11 @@ class Bitmap {
   explicit Bitmap(std::uint64_t bits) : words_((bits + 63) / 64) {}
   bool test(std::uint64_t bit) const { return (words_[bit >> 6] >> (bit & 63) & 1) != 0; }
   void set(std::uint64_t bit) { words_[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
+  void set_shared(std::uint64_t bit) {  // while other threads set others
+    const std::uint64_t mask = std::uint64_t{1} << (bit & 63);
+    const std::atomic_ref word(words_[bit >> 6]);
+    if ((word.load(std::memory_order_relaxed) & mask) == 0) word.fetch_or(mask, std::memory_order_relaxed);
+  }
   void clear() { std::fill(words_.begin(), words_.end(), 0); }
   std::span<std::uint64_t> words() { return words_; }
 
@@ -78,7 +84,6 @@ struct SearchPlan {
   double delta = 0;              // above 0: shortest paths, in buckets of this width
   double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
   int threads = 1;
-  std::size_t lanes = 0;  // of a device: work items of a row; 0: by its type
 };
 // The variant by which this program's ranks send words fastest.
 std::string best_courier();

@@ -24,6 +24,11 @@ struct Findings {
   void note(std::string text) {
     if (wrong++ == 0) detail = std::move(text);
   }
+  void add(const Findings& later) {
+    if (wrong == 0) detail = later.detail;
+    checked += later.checked;
+    wrong += later.wrong;
+  }
 };
 
 struct TreeFindings : Findings {
@@ -32,6 +37,14 @@ struct TreeFindings : Findings {
   std::uint32_t levels = 0;  // of the whole tree
   // By level: vertices of the whole tree; ends of edges (without loops) in this rank's share of the list.
   std::vector<std::uint64_t> level_vertices = {}, level_ends = {};
+  // Of the same tree: what was counted of its edges and vertices.
+  void add(const TreeFindings& later) {
+    Findings::add(later);
+    traversed.edges += later.traversed.edges;
+    traversed.loops += later.traversed.loops;
+    reached += later.reached;
+    for (std::size_t level = 0; level < level_ends.size(); ++level) level_ends[level] += later.level_ends[level];
+  }
 };
 
 // Each rank has its share of the list. All calls but the constructor are collective.
@@ -50,18 +63,22 @@ class Validator {
  private:
   // What all ranks found, of all vertices.
   struct Tree {
-    std::vector<Parent> parents;
-    std::vector<std::uint32_t> levels;
+    struct Place {
+      std::uint32_t parent, level;  // together: both are looked at for each end of an edge
+    };
+    std::vector<Place> places;
     std::vector<float> distances;  // empty for breadth-first searches
   };
   template <class T>
   std::vector<T> gathered(std::span<const T> mine);
-  void check_edges(TreeFindings& found, const Tree& tree, Bitmap& confirmed) const;
+  Tree tree_of(Vertex root, std::span<const Parent> mine);  // without distances
+  void check_edge(TreeFindings& found, const Tree& tree, Bitmap& confirmed, std::size_t edge) const;
   bool is_relaxed(std::size_t edge, const Tree& tree) const;
   // Whether edge `edge` may have made `parent` the parent of `child`.
   bool confirms(std::size_t edge, Vertex parent, Vertex child, const Tree& tree) const;
   static void count_levels(TreeFindings& found, const Tree& tree);
-  void check_vertex(TreeFindings& found, const Tree& tree, Vertex root, Vertex vertex, bool confirmed) const;
+  void check_vertex(TreeFindings& found, const Tree& tree, Vertex root, Vertex vertex, Parent parent,
+                    bool confirmed) const;
   void unite(Bitmap& bitmap);
 
   Team& team_;

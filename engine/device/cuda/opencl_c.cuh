@@ -139,6 +139,7 @@ __device__ inline uint acquire_device(const uint* counter) {
 // Atomics return the old value; 64-bit ones have the names of OpenCL's extension.
 __device__ inline uint atomic_add(volatile uint* at, uint value) { return atomicAdd((uint*)at, value); }
 __device__ inline uint atomic_or(volatile uint* at, uint value) { return atomicOr((uint*)at, value); }
+__device__ inline uint atomic_min(volatile uint* at, uint value) { return atomicMin((uint*)at, value); }
 __device__ inline uint atomic_xor(volatile uint* at, uint value) { return atomicXor((uint*)at, value); }
 __device__ inline uint atomic_inc(volatile uint* at) { return atomicAdd((uint*)at, 1u); }
 __device__ inline ulong atom_xor(volatile ulong* at, ulong value) {
