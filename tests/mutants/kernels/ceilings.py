@@ -98,7 +98,9 @@ MUTANTS = [
     _mutant("assigned-not-updated", "update", "*(pointer) ^= (value)", "*(pointer) = (value)"),
     _mutant("launch-not-counted", "launch", "counter[0] += 1", "counter[0] = 1"),
     _mutant("two-for-one", "launch", "counter[0] += 1", "counter[0] += 2", "fpga"),
-    _mutant("meeting-not-awaited", "meet", "(int)(acquire_device(met) - (i + 1) * groups) >= 0", "1"),
+    _mutant(
+        "meeting-not-awaited", "meet", "(int)(acquire_device(met) - (i + 1) * groups) >= 0", "1"
+    ),
     _mutant("meeting-before-awaited", "meet", "(i + 1) * groups", "i * groups"),
     _mutant("half-of-the-meetings", "meet", "i != first + meetings;", "i != first + meetings / 2;"),
     _mutant("own-value-kept", "meet", "groups + next] + 1", "groups + group] + 1"),
