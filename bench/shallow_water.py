@@ -2,6 +2,7 @@
 """Shallow water beside the same numerics by hand, in turn: OpenMP on this process's cores, or CUDA.
 
     bench/shallow_water.py [--size 9] [--orders 0,1,2] [--rounds 7] [--build build/release] [--gpu] [--runtime NAME] [--json FILE]
+    bench/shallow_water.py --anuga V/bin/python [--size 9] [--rounds 7] [--json FILE]
     bench/shallow_water.py --pair [--gpu] [--rounds 7] [--samples 5] [--build build/release] [--json FILE]
 
 1,696 * 2^SIZE elements of mesh bay, float. In each round ours and the peer run one after the other; the ratio of their element
@@ -11,6 +12,9 @@ the second stage on), neighbours, geometry and bed once. The peer is `peer_shall
 peers), with --gpu `gpu_shallow_water` (nvcc -O3 -std=c++17 -arch=native bench/peers/shallow_water.cu -o
 build/release/bin/gpu_shallow_water), its fastest form. First the states of both are compared element by element on a small
 mesh, and in each round the levels' mean square. Standard library only, but for the OpenCL runtimes' names.
+
+--anuga: p = 1 beside ANUGA 4.1.0 (PyPI; Apache-2.0; wheels for CPython 3.10 and later, so nothing is compiled), bench/peers/anuga_water.py run by
+the given Python: finite volumes of second order with two stages, in double, its faster solver.
 
 --pair: the two schedules on two ranks through mpirun, p = 0: time of a step (best of the samples, median of the rounds), communication share, and
 the share of the host-scheduled form's step that the device-scheduled form takes, round by round. With --gpu on two GPUs of this host
@@ -231,6 +235,41 @@ def duel(wish: argparse.Namespace, order: int, folder: Path) -> list[dict[str, A
     return kept
 
 
+def beside_anuga(wish: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+    """p = 1, in both types, and ANUGA's second order, which it computes in double: updates a second."""
+    known = [one for one in runtimes(wish.gpu) if one[0] == (wish.runtime or one[0])]
+    words = ["--size", wish.size, "--order", 0, "--steps", 1, "--reference-steps", 1]
+    words += ["--repetitions", 1, "--write-mesh"]
+    case = ours(wish, known[-1], folder, "shallow_water", *words)
+    mesh = folder / case["facts"]["files"]["mesh.14"]
+    command = [wish.anuga, ROOT / "bench/peers/anuga_water.py", mesh, wish.steps, wish.samples]
+    pairs = [(of, kind) for of in known for kind in ("float", "double")]
+    rates: dict[str, tuple[list[float], list[float]]] = {}
+    for _ in range(wish.rounds):
+        said = output_of([str(word) for word in command], BOUND, folder).splitlines()
+        found = [json.loads(line) for line in said if line.startswith("{")]
+        other = max(one["work"] / statistics.median(one["samples_s"]) for one in found)
+        for of, kind in pairs:
+            mine, theirs = rates.setdefault(f"{of[0]}, {kind}", ([], []))
+            more = ("--repetitions", wish.samples, "--type", kind)
+            case = simulated(wish, of, folder, wish.size, 1, *more)
+            mine.append(
+                case["labels"]["elements"] * 2 * case["count"] / case["summary"]["median_s"]
+            )
+            theirs.append(other)
+    kept = []
+    for name, (mine, theirs) in rates.items():
+        ratios = [one / other for one, other in zip(mine, theirs, strict=True)]
+        middle = statistics.median(ratios)
+        print(
+            f"p = 1 {name:<18} {statistics.median(mine) / 1e6:>9.1f}, anuga {statistics.median(theirs) / 1e6:>9.1f}  "
+            f"{middle:.3f} ({min(ratios):.3f}..{max(ratios):.3f}), wanted above 1{'' if middle > 1 else ', short'}",
+            flush=True,
+        )
+        kept.append({"name": name, "ours": mine, "anuga": theirs})
+    return kept
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -248,6 +287,11 @@ def main() -> None:
     parser.add_argument(
         "--runtime", help="on this one alone: pocl, intel-cpu, native; opencl, cuda"
     )
+    parser.add_argument(
+        "--anuga",
+        metavar="PYTHON",
+        help="p = 1 beside ANUGA, installed there: python3 -m venv V; V/bin/pip install anuga==4.1.0",
+    )
     parser.add_argument("--json", type=Path, help="all rates by round, as JSON")
     wish = parser.parse_args()
     kept = []
@@ -256,7 +300,9 @@ def main() -> None:
             kept = pair(wish, Path(name))
         else:
             print("M updates/s: ours, the peer's; ratio")
-        for order in map(int, [] if wish.pair else wish.orders.split(",")):
+        if wish.anuga:
+            kept = beside_anuga(wish, Path(name))
+        for order in map(int, [] if wish.pair or wish.anuga else wish.orders.split(",")):
             try:
                 kept += duel(wish, order, Path(name))
             except RuntimeError as problem:
