@@ -13,7 +13,7 @@ peers), with --gpu `gpu_shallow_water` (nvcc -O3 -std=c++17 -arch=native bench/p
 build/release/bin/gpu_shallow_water), its fastest form. First the states of both are compared element by element on a small
 mesh, and in each round the levels' mean square. Standard library only, but for the OpenCL runtimes' names.
 
---anuga: p = 1 beside ANUGA 4.1.0 (PyPI; Apache-2.0; wheels for CPython 3.10 and later, so nothing is compiled), bench/peers/anuga_water.py run by
+--anuga: p = 1 beside ANUGA 4.1.0 (PyPI; Apache-2.0; its wheel for CPython 3.11 needs no compiler), bench/peers/anuga_water.py run by
 the given Python: finite volumes of second order with two stages, in double, its faster solver.
 
 --pair: the two schedules on two ranks through mpirun, p = 0: time of a step (best of the samples, median of the rounds), communication share, and
