@@ -2,7 +2,8 @@
 """Shallow water beside the same numerics by hand, in turn: OpenMP on this process's cores, or CUDA.
 
     bench/shallow_water.py [--size 9] [--orders 0,1,2] [--rounds 7] [--build build/release] [--gpu] [--runtime NAME] [--json FILE]
-    bench/shallow_water.py --gpu --pair [--build build/release] [--json FILE]
+    bench/shallow_water.py --anuga V/bin/python [--size 9] [--rounds 7] [--json FILE]
+    bench/shallow_water.py --pair [--gpu] [--rounds 7] [--samples 5] [--build build/release] [--json FILE]
 
 1,696 * 2^SIZE elements of mesh bay, float. In each round ours and the peer run one after the other; the ratio of their element
 updates a second (median samples) is taken round by round. Printed: medians, the median ratio, the lowest and highest, and the
@@ -12,8 +13,12 @@ peers), with --gpu `gpu_shallow_water` (nvcc -O3 -std=c++17 -arch=native bench/p
 build/release/bin/gpu_shallow_water), its fastest form. First the states of both are compared element by element on a small
 mesh, and in each round the levels' mean square. Standard library only, but for the OpenCL runtimes' names.
 
---pair: two GPUs of this host through mpirun, p = 0, time of a step (best of the samples) and communication share: host-scheduled over
-`peer` and `nccl`, device-scheduled over `peer`, on 6,784 elements each, and the same mesh, and one of the same size each, on one GPU.
+--anuga: p = 1 beside ANUGA 4.1.0 (PyPI; Apache-2.0; its wheel for CPython 3.11 needs no compiler), bench/peers/anuga_water.py run by
+the given Python: finite volumes of second order with two stages, in double, its faster solver.
+
+--pair: the two schedules on two ranks through mpirun, p = 0: time of a step (best of the samples, median of the rounds), communication share, and
+the share of the host-scheduled form's step that the device-scheduled form takes, round by round. With --gpu on two GPUs of this host
+(over `peer` and `nccl`; also on one GPU), otherwise on OpenCL's CPU device (over `peer` and `staged`), where each rank needs two cores.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import json
 import statistics
 import sys
 import tempfile
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -90,48 +96,106 @@ def bound(wish: argparse.Namespace, of: Runtime, folder: Path, order: int) -> fl
     return moved / case["summary"]["median_s"] / (2 * state + state * order / stages + 12 + 16 + 12)
 
 
-# Elements are 1,696 * 2^size in all.
-PAIR = (
-    ("6,784 each", 3, 2, 2000),
-    ("6,784 alone", 2, 1, 2000),
-    ("868,352 on one", 9, 1, 200),
-    ("868,352 on two", 9, 2, 200),
-    ("3,473,408 on one", 11, 1, 50),
-    ("3,473,408 each", 12, 2, 50),
+@dataclass(frozen=True)
+class Shape:
+    """A mesh of 1,696 * 2^size elements on so many ranks; ``most_us``: a step of the device-scheduled form must be shorter."""
+
+    name: str
+    size: int
+    ranks: int
+    steps: int
+    most_us: float = 0.0
+
+
+@dataclass(frozen=True)
+class Form:
+    """A schedule over a transport; ``share``: at most that share of its step may the device-scheduled form take on two ranks."""
+
+    schedule: str
+    transport: str
+    share: float = 0.0
+
+    def words(self, ranks: int) -> list[str]:
+        way = ["--transport", self.transport] if ranks > 1 else []
+        return ["--schedule", self.schedule, *way]
+
+    def __str__(self) -> str:
+        return f"{self.schedule}-scheduled over {self.transport}"
+
+
+GPU_SHAPES = (
+    Shape("6,784 each", 3, 2, 2000, most_us=10),
+    Shape("6,784 alone", 2, 1, 2000),
+    Shape("868,352 on one", 9, 1, 200),
+    Shape("868,352 on two", 9, 2, 200),
+    Shape("3,473,408 on one", 11, 1, 50),
+    Shape("3,473,408 each", 12, 2, 50),
 )
-FORMS = (
-    ("device-scheduled", "peer", "device"),
-    ("host-scheduled", "peer", "host"),
-    ("host-scheduled", "nccl", "host"),
-)
+CPU_SHAPES = (Shape("848 each", 0, 2, 200), Shape("6,784 each", 3, 2, 100))
+GPU_FORMS = (Form("device", "peer"), Form("host", "peer"), Form("host", "nccl", share=0.5))
+CPU_FORMS = (Form("device", "peer"), Form("host", "peer"), Form("host", "staged"))
+
+
+def stepped(
+    wish: argparse.Namespace, folder: Path, shape: Shape, form: Form
+) -> dict[str, float | None]:
+    """The metrics of one run. Raises RuntimeError where it did not pass."""
+    device = ["--runtime", "cuda"]
+    environment: dict[str, str] = {}
+    if not wish.gpu:
+        of = next(one for one in runtimes(wish.gpu) if one[0] == (wish.runtime or "pocl"))
+        # The form of the device needs a unit for its neighbour, and one that computes.
+        device, units = of[1], ("POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
+        environment = of[2] | dict.fromkeys(units, "2")
+    command = ["mpirun", "-np", shape.ranks, *(["--bind-to", "core"] if wish.gpu else [])]
+    command += [wish.build / "bin/plumb-mpi", "shallow_water", *device, "--order", 0]
+    command += ["--size", shape.size, "--steps", shape.steps, "--reference-steps", 1]
+    command += [*form.words(shape.ranks), "--repetitions", wish.samples, "--progress", "none"]
+    command += ["--format", "none", "--record", "pair.json"]
+    output_of([str(word) for word in command], environment, folder)
+    case = json.loads((folder / "pair.json").read_text())["cases"][0]
+    if case["outcome"]["status"] != "passed":
+        raise RuntimeError(f"{case['outcome']['status']}: {case['outcome']['reason']}")
+    return {one["name"]: one["value"] for one in case["metrics"]}
 
 
 def pair(wish: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
-    """Each form on each mesh, one line at a time."""
+    """Each form on each mesh, in turn in each round."""
     kept = []
-    for name, size, ranks, steps in PAIR:
-        for form, transport, schedule in FORMS if ranks > 1 else FORMS[:2]:
-            command = ["mpirun", "-np", ranks, "--bind-to", "core", wish.build / "bin/plumb-mpi"]
-            command += ["shallow_water", "--runtime", "cuda", "--order", 0, "--size", size]
-            command += ["--steps", steps, "--reference-steps", 1, "--schedule", schedule]
-            command += ["--transport", transport] if ranks > 1 else []
-            command += ["--repetitions", wish.samples, "--progress", "none", "--format", "none"]
-            try:
-                output_of([str(word) for word in [*command, "--record", "pair.json"]], {}, folder)
-            except RuntimeError as problem:
-                print(f"{name:<17} {form} over {transport}: {str(problem)[-600:]}", flush=True)
-                continue
-            case = json.loads((folder / "pair.json").read_text())["cases"][0]
-            values = {one["name"]: one["value"] for one in case["metrics"]}
-            over = f" over {transport}" if ranks > 1 else ""
-            known = values.get("time_step") or 0
-            print(
-                f"{name:<17} {form + over:<26} {known:>9.2f} us a step {values.get('communication') or 0:>5.1f} % "
-                f"communication, {case['outcome']['status']} {case['outcome']['reason'] or ''}",
-                flush=True,
-            )
-            kept.append({"mesh": name, "form": form, "transport": transport, **values})
+    for shape in GPU_SHAPES if wish.gpu else CPU_SHAPES:
+        forms = (GPU_FORMS if wish.gpu else CPU_FORMS)[: 3 if shape.ranks > 1 else 2]
+        found: dict[Form, list[dict[str, float | None]]] = {form: [] for form in forms}
+        for _ in range(wish.rounds):
+            for form, runs in list(found.items()):
+                try:
+                    runs.append(stepped(wish, folder, shape, form))
+                except RuntimeError as problem:
+                    print(f"{shape.name:<17} {form}: {str(problem)[-600:]}", flush=True)
+                    del found[form]
+        for form, runs in found.items():
+            print(row(shape, form, runs, found.get(forms[0])), flush=True)
+            kept.append({**asdict(shape), **asdict(form), "runs": runs})
     return kept
+
+
+def row(
+    shape: Shape, form: Form, runs: list[dict[str, Any]], by_device: list[dict[str, Any]] | None
+) -> str:
+    """A form's step and, of one that the host schedules, the share of it that the other form takes."""
+    steps = [one["time_step"] for one in runs]
+    waits = statistics.median(one.get("communication") or 0 for one in runs)
+    middle = statistics.median(steps)
+    told = f"{shape.name:<17} {form!s:<28} {middle:>9.2f} us a step, {waits:>5.1f} % communication"
+    if form.schedule == "device":
+        wanted = f", wanted under {shape.most_us:g} us" if shape.most_us else ""
+        return told + wanted + (", short" if wanted and middle >= shape.most_us else "")
+    if not by_device:
+        return told
+    shares = [one["time_step"] / other for one, other in zip(by_device, steps, strict=True)]
+    share = statistics.median(shares)
+    wanted = f", wanted at most {form.share}" if form.share and shape.most_us else ""
+    told += f"; device-scheduled takes {share:.3f} ({min(shares):.3f}..{max(shares):.3f}) of it"
+    return told + wanted + (", short" if wanted and share > form.share else "")
 
 
 def duel(wish: argparse.Namespace, order: int, folder: Path) -> list[dict[str, Any]]:
@@ -171,6 +235,41 @@ def duel(wish: argparse.Namespace, order: int, folder: Path) -> list[dict[str, A
     return kept
 
 
+def beside_anuga(wish: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+    """p = 1, in both types, and ANUGA's second order, which it computes in double: updates a second."""
+    known = [one for one in runtimes(wish.gpu) if one[0] == (wish.runtime or one[0])]
+    words = ["--size", wish.size, "--order", 0, "--steps", 1, "--reference-steps", 1]
+    words += ["--repetitions", 1, "--write-mesh"]
+    case = ours(wish, known[-1], folder, "shallow_water", *words)
+    mesh = folder / case["facts"]["files"]["mesh.14"]
+    command = [wish.anuga, ROOT / "bench/peers/anuga_water.py", mesh, wish.steps, wish.samples]
+    pairs = [(of, kind) for of in known for kind in ("float", "double")]
+    rates: dict[str, tuple[list[float], list[float]]] = {}
+    for _ in range(wish.rounds):
+        said = output_of([str(word) for word in command], BOUND, folder).splitlines()
+        found = [json.loads(line) for line in said if line.startswith("{")]
+        other = max(one["work"] / statistics.median(one["samples_s"]) for one in found)
+        for of, kind in pairs:
+            mine, theirs = rates.setdefault(f"{of[0]}, {kind}", ([], []))
+            more = ("--repetitions", wish.samples, "--type", kind)
+            case = simulated(wish, of, folder, wish.size, 1, *more)
+            mine.append(
+                case["labels"]["elements"] * 2 * case["count"] / case["summary"]["median_s"]
+            )
+            theirs.append(other)
+    kept = []
+    for name, (mine, theirs) in rates.items():
+        ratios = [one / other for one, other in zip(mine, theirs, strict=True)]
+        middle = statistics.median(ratios)
+        print(
+            f"p = 1 {name:<18} {statistics.median(mine) / 1e6:>9.1f}, anuga {statistics.median(theirs) / 1e6:>9.1f}  "
+            f"{middle:.3f} ({min(ratios):.3f}..{max(ratios):.3f}), wanted above 1{'' if middle > 1 else ', short'}",
+            flush=True,
+        )
+        kept.append({"name": name, "ours": mine, "anuga": theirs})
+    return kept
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -184,9 +283,14 @@ def main() -> None:
         "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build/release"
     )
     parser.add_argument("--gpu", action="store_true")
-    parser.add_argument("--pair", action="store_true", help="two GPUs of this host; with --gpu")
+    parser.add_argument("--pair", action="store_true", help="both schedules on two ranks")
     parser.add_argument(
         "--runtime", help="on this one alone: pocl, intel-cpu, native; opencl, cuda"
+    )
+    parser.add_argument(
+        "--anuga",
+        metavar="PYTHON",
+        help="p = 1 beside ANUGA, installed there: python3 -m venv V; V/bin/pip install anuga==4.1.0",
     )
     parser.add_argument("--json", type=Path, help="all rates by round, as JSON")
     wish = parser.parse_args()
@@ -196,7 +300,9 @@ def main() -> None:
             kept = pair(wish, Path(name))
         else:
             print("M updates/s: ours, the peer's; ratio")
-        for order in map(int, [] if wish.pair else wish.orders.split(",")):
+        if wish.anuga:
+            kept = beside_anuga(wish, Path(name))
+        for order in map(int, [] if wish.pair or wish.anuga else wish.orders.split(",")):
             try:
                 kept += duel(wish, order, Path(name))
             except RuntimeError as problem:

@@ -30,5 +30,6 @@ def leg_of(record: Record, case: Case) -> Leg | None:
 
 
 def is_whole(record: Record, case: Case) -> bool:
-    """Whether a case measures a transfer of several legs."""
-    return len(legs_of(record, case)) > 1
+    """Whether a case measures a transfer of several legs, or of a transport that has none."""
+    legs = legs_of(record, case)
+    return len(legs) > 1 or (not legs and case.label("part") == "transfer")

@@ -140,9 +140,8 @@ def _launch(times: Times) -> Launch | None:
     found = {case.label("operation"): seconds for case, seconds in times}
     if not {"wait", "row"} <= found.keys():
         return None
-    return Launch(
-        wait_us=rounded(found["wait"] * 1e6), row_us=rounded(found["row"] * 1e6), source=SOURCE
-    )
+    us = {f"{name}_us": rounded(seconds * 1e6) for name, seconds in found.items()}
+    return Launch.model_validate({**us, "source": SOURCE})
 
 
 def _link(times: Times) -> Link:

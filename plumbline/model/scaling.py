@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -98,7 +98,8 @@ class Point:
     """The metric's ``value`` for ``ranks`` ranks, over all ranks.
 
     ``aside`` is the reason for exclusion from the fit (more ranks than cores), otherwise empty.
-    ``emulated``: it is of no board.
+    ``emulated``: it is of no board. ``model`` is the value that the model expects, ``neighbours``
+    the most of a rank; None if unknown.
     """
 
     ranks: int
@@ -106,6 +107,8 @@ class Point:
     size: int | None = None
     aside: str = ""
     emulated: bool = False
+    model: float | None = None
+    neighbours: int | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,12 @@ class Curve:
             rate = self.base.value / value
             return rate * self.base.ranks
         return self.base.ranks * value / self.base.value
+
+    def speedup_by_model(self, point: Point) -> float | None:
+        """The speed-up of a point if it took the model's time, over the measured base."""
+        if point.model is None:
+            return None
+        return self.speedup_of(replace(point, value=point.model))
 
     def speedup_of(self, point: Point) -> float:
         """The speed-up of a measured point; in weak scaling p ranks in the same time give p."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from plumbline.base.columns import aligned, csv_text
 from plumbline.base.errors import RunError, UsageError
+from plumbline.judge.judgement import by_system
 from plumbline.model.benchmarks import scaled_metric
 from plumbline.model.scaling import LAWS, Curve, Fit, Mode, Point, law
+from plumbline.record.expectations import DEFAULT_TOLERANCE
 from plumbline.record.record import Case, Metric, Record
 from plumbline.report.forecast import number
+from plumbline.system.system import System
 
 FORMS = ("text", "json", "csv")
 _NO_SHARE = 1e-8  # remainder of a fit that ends at its bound
@@ -34,7 +37,10 @@ class Measured:
 
 @dataclass
 class ScalingTable:
-    """The runs of a series, the ranks of extrapolated lines, and runs without a result."""
+    """The runs of a series, the ranks of extrapolated lines, and runs without a result.
+
+    ``system``: whose figures the model's line is by.
+    """
 
     benchmark: str
     mode: Mode
@@ -42,6 +48,7 @@ class ScalingTable:
     beyond: Sequence[int]
     runs: list[Measured] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    system: System | None = None
 
     def curves(self) -> list[Curve]:
         """A curve of each metric over several cases, else of each case.
@@ -67,7 +74,7 @@ class ScalingTable:
         least = min(len(run.record.cases) for run in whole)
         for index in range(least):
             name = _common([run.record.cases[index].key for run in whole])
-            if curve := self._curve(name, self._of_case(whole[0].record, index)):
+            if curve := self._curve(name, self._of_case(whole[0].record, index), index):
                 found.append(curve)
         if not found and self.metric:
             names = {m.name for run in whole for case in run.record.cases for m in case.metrics}
@@ -90,7 +97,7 @@ class ScalingTable:
 
         return get
 
-    def _curve(self, name: str, get: _Getter) -> Curve | None:
+    def _curve(self, name: str, get: _Getter, index: int | None = None) -> Curve | None:
         points, alone, unit, metric = [], {}, "", ""
         for run in self.runs:
             found = get(run.record)
@@ -101,7 +108,10 @@ class ScalingTable:
                 alone[run.part_of] = value
             else:
                 of_no_board = run.record.emulated is not None
-                points.append(Point(run.ranks, value, run.size, _aside(run.record), of_no_board))
+                point = Point(run.ranks, value, run.size, _aside(run.record), of_no_board)
+                if index is not None and unit.endswith("/s"):
+                    point = _with_case(point, run.record, run.record.cases[index], self.system)
+                points.append(point)
         if not points:
             return None
         points.sort(key=lambda point: point.ranks)
@@ -111,6 +121,22 @@ class ScalingTable:
             alone.update(dict.fromkeys(ranks, first.value))
         is_time = not unit.endswith("/s")
         return Curve(name, metric, unit, self.mode, tuple(points), alone, is_time)
+
+
+def _with_case(point: Point, record: Record, case: Case, system: System | None) -> Point:
+    """The point of a rate with what the case's model expects, and its partition's neighbours."""
+    parts = case.facts.get("partitions")
+    near = (
+        [int(str(one["neighbours"])) for one in parts if isinstance(one, dict)]
+        if isinstance(parts, list)
+        else []
+    )
+    model = None
+    if system is not None and not point.emulated and case.summary is not None:
+        expected = by_system(record, system, DEFAULT_TOLERANCE).expectations.get(case.key)
+        if expected is not None and expected.seconds:
+            model = point.value * case.summary.min_s / case.count / expected.seconds
+    return replace(point, model=model, neighbours=max(near, default=None))
 
 
 def _nothing(_record: Record) -> None:
@@ -175,16 +201,28 @@ def _curve_text(table: ScalingTable, curve: Curve) -> Iterator[str]:
     head = ["ranks", *(["size"] if sized else []), curve.metric, "speed-up", "efficiency"]
     head += [LAWS[table.mode], "p x one rank"]
     measured = {point.ranks: point for point in curve.points}
-    rows = [head]
+    more = [name for name in _MORE if any(_more(curve, p)[name] for p in curve.points)]
+    rows = [[*head, *more]]
     for p in ranks:
         point = measured.get(p)
         size = [number(point.size) if point else ""] if sized else []
-        rows.append([str(p), *size, *_numbers(curve, point), *_lines(curve, fit, p)])
+        cells = [str(p), *size, *_numbers(curve, point), *_lines(curve, fit, p)]
+        rows.append([*cells, *(_more(curve, point)[name] if point else "" for name in more)])
     notes = ["", *((_note(measured[p]) or "") if p in measured else "not run" for p in ranks)]
     lines = list(aligned(rows, 0))
     for line, note in zip(lines, notes, strict=True):
         yield f"{line.ljust(len(lines[0]))}  {note}".rstrip()
     yield _fit_text(curve, fit)
+
+
+_MORE = ("model", "N_max")
+
+
+def _more(curve: Curve, point: Point) -> dict[str, str]:
+    """The model's speed-up, and the most neighbours of a rank; empty if unknown."""
+    near = "" if point.neighbours is None else str(point.neighbours)
+    model = curve.speedup_by_model(point)
+    return {"model": "" if model is None else f"{model:.3f}", "N_max": near}
 
 
 def _note(point: Point) -> str | None:
@@ -238,7 +276,8 @@ def _doubts(table: ScalingTable) -> Iterator[str]:
 
 _CSV_HEAD = (
     *("benchmark", "mode", "case", "metric", "unit", "ranks", "size", "value", "speedup"),
-    *("efficiency", "law", "law_speedup", "one_rank_speedup", "note"),
+    *("efficiency", "law", "law_speedup", "one_rank_speedup", "model_speedup", "neighbours"),
+    "note",
 )
 
 
@@ -254,6 +293,7 @@ def _csv_rows(table: ScalingTable, curve: Curve) -> Iterator[list[object]]:
             LAWS[curve.mode],
             float(law(curve.mode, fit.serial, p, curve.base.ranks)) if fit else None,
             curve.extrapolated(p),
+            *((curve.speedup_by_model(point), point.neighbours) if point else (None, None)),
             _note(point) if point else "not run",
         ]
 
@@ -286,6 +326,11 @@ def _as_json(table: ScalingTable, curves: Sequence[Curve]) -> str:
     return json.dumps(document, indent=2)
 
 
+def _hover(curve: Curve, point: Point) -> str:
+    near = "" if point.neighbours is None else f", N_max {point.neighbours}"
+    return f"{number(point.value)} {curve.unit}{near}"
+
+
 def write_plot(table: ScalingTable, path: Path) -> None:
     """Speed-ups over ranks, with the law's curve and the line from one rank, as a page.
 
@@ -304,7 +349,7 @@ def write_plot(table: ScalingTable, path: Path) -> None:
             y=[curve.speedup_of(point) for point in curve.points],
             mode="markers",
             name=f"{label}, measured",
-            text=[f"{number(point.value)} {curve.unit}" for point in curve.points],
+            text=[_hover(curve, point) for point in curve.points],
             marker={
                 "size": 9,
                 "symbol": ["circle-open" if p.aside else "circle" for p in curve.points],
@@ -319,6 +364,17 @@ def write_plot(table: ScalingTable, path: Path) -> None:
                 y=law(curve.mode, fit.serial, dense, curve.base.ranks).tolist(),
                 mode="lines",
                 name=f"{label}, {LAWS[curve.mode]} with serial share {fit.serial:.3g}",
+            )
+        by_model = [
+            (p.ranks, one) for p in curve.points if (one := curve.speedup_by_model(p)) is not None
+        ]
+        if by_model:
+            figure.add_scatter(
+                x=[p for p, _ in by_model],
+                y=[one for _, one in by_model],
+                mode="lines",
+                line={"dash": "dash"},
+                name=f"{label}, model",
             )
         line = [(p, one) for p in ranks if (one := curve.extrapolated(p)) is not None]
         figure.add_scatter(

@@ -30,6 +30,7 @@ from plumbline.report.scaling import FORMS, Measured, ScalingTable, write, write
 from plumbline.run.plan import Request, RunPlan, check_with_engine, make_plan, option_groups
 from plumbline.run.run import WEIGHT, index_record
 from plumbline.run.series import Series, is_kept, load_series, series_path
+from plumbline.system.files import local_system
 
 # Options of a run that do not apply to a series.
 _NOT_SCALED = frozenset(
@@ -120,6 +121,7 @@ def scale(request: Request, environ: Mapping[str, str], console: Console) -> int
     table = ScalingTable(
         asked.benchmark.name, asked.mode, asked.given.values.get("metric"), asked.beyond
     )
+    table.system = local_system(home)
     status = _run_all(steps, series, path, table)
     say(f"series: {path}")
     _show(asked, table)

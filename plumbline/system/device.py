@@ -90,10 +90,14 @@ class RandomUpdates(Table):
 
 
 class Launch(Table):
-    """Start of an empty kernel: awaited each time, or in a row (absent: unknown)."""
+    """Start of an empty kernel: awaited each time, or in a row (absent: unknown).
+
+    ``meet_us``: in which all groups of a running kernel meet, one on each compute unit.
+    """
 
     wait_us: Micros
     row_us: Micros | None = None
+    meet_us: Micros | None = None
     source: str
 
 

@@ -22,6 +22,7 @@ TEST(CeilingsCuda, CompileForAnH200) {
   expect_kernel("arithmetic", "-DINTERLEAVED -DREAL=half -DNUMBER=float -DCHAINS=8");
   expect_kernel("memory_copy", "-DINTERLEAVED -DWORD=ulong");
   expect_kernel("random_atomic", "-DINTERLEAVED -DATOMICS");
+  expect_kernel("meet", "-DGROUP=128");
 }
 
 }  // namespace

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants.kernel_mutants import KernelMutant
+from tests.mutants.kernels.shallow_water import STAYS_TWO
+from tests.mutants.test_kernels import run as run_kernel
 from tests.mutants.test_mutants import MUTANTS, Run, launch
 
 pytestmark = pytest.mark.skipif(
@@ -57,3 +60,44 @@ def test_waves_as_small_as_elements_pass(tmp_path: Path) -> None:
     ]
     found = launch(tmp_path, 1, small)
     assert [one["status"] for one in found] == ["passed"] * len(small), found
+
+
+# A receiver that takes a message only when the next one has arrived. The rank that sends less, so that the other never waits.
+SLOW = KernelMutant(
+    "slow-receiver",
+    "benchmarks/apps/shallow_water/persistent.cl",
+    "PORT_RECEIVE(i);",
+    "PORT_RECEIVE(i);\n    if (sent < received && i + 1 < stages) {\n      AWAIT(port.flags.arrived, port.arrived + 1);\n    }",
+    (
+        *STAYS_TWO,
+        "--partitioner",
+        "random",
+        "--mesh",
+        "rectangle",
+        "--across",
+        "12",
+        "--steps",
+        "4",
+    ),
+    ranks=2,
+    variables={"POCL_MAX_PTHREAD_COUNT": "2", "POCL_CPU_MAX_CU_COUNT": "2"},
+)
+# All messages land in the first place, and are taken from it.
+ONE_PLACE = "PORT_OPEN;\n#undef PLACES\n#define PLACES 1\n  port.in.areas = 1;"
+
+
+@pytest.mark.parametrize("credit", [True, False])
+def test_a_persistent_kernel_needs_credit(tmp_path: Path, credit: bool) -> None:
+    """The second place is the credit for the next message: with one, a slow receiver takes that instead of its own."""
+    kernel = SLOW.write(tmp_path)
+    if not credit:
+        text = kernel.read_text()
+        assert text.count("PORT_OPEN;") == 1
+        kernel.write_text(text.replace("PORT_OPEN;", ONE_PLACE))
+    words = ("shallow_water", *SLOW.words, "--kernel-file", str(kernel))
+    status, record, said = run_kernel(tmp_path, SLOW, *words)
+    (case,) = record["cases"]
+    sizes = [(part["sent"], part["received"]) for part in case["facts"]["partitions"]]
+    assert sizes[0] != sizes[0][::-1], "no rank sends less, so none is slow"
+    assert case["outcome"]["status"] == ("passed" if credit else "failed"), (case["outcome"], said)
+    assert status == (0 if credit else 1)

@@ -19,9 +19,12 @@ from plumbline.base.paths import Home
 from plumbline.model.benchmarks import scaled_metric, shared_problem
 from plumbline.model.scaling import Curve, Mode, Point, amdahl, fit_serial, gustafson, law
 from plumbline.model.shared import Shared
-from plumbline.record.record import parse_record
+from plumbline.record.record import Record, parse_record
 from plumbline.report.scaling import Measured, ScalingTable, write, write_plot
 from plumbline.run.series import load_series, series_path
+from plumbline.system.device import DeviceTable, OwnWork
+from plumbline.system.segments import Segment
+from plumbline.system.system import Identity, MeasuredTransfer, System
 
 Golden = Callable[[str, str], None]
 HPL = json.loads((ROOT / "tests" / "golden" / "hpl_2.record.json").read_text())
@@ -277,3 +280,31 @@ def test_a_series_file(tmp_path: Path, home: Path) -> None:
     one = series_path(Home(tmp_path), "hpl", "weak", {"size": "10", "block": "2"})
     assert one == series_path(Home(tmp_path), "hpl", "weak", {"block": "2", "size": "10"})
     assert one != series_path(Home(tmp_path), "hpl", "weak", {"block": "2"})
+
+
+def test_a_case_has_the_models_speed_up_and_its_neighbours() -> None:
+    """A record of two ranks: its best step took 13.5 ms; the model expects two stages of 3,398 elements."""
+    text = (ROOT / "tests" / "golden" / "shallow_water_2.record.json").read_text()
+    record = Record.model_validate_json(text)
+    work = OwnWork(benchmark="shallow_water", part="float/1", per_s=1e7, source="")
+    way = Segment(latency_us=1, bandwidth_gb_s=1, source="")
+    sends = MeasuredTransfer(transport="mpi", approach="host-buffered", segments=[way])
+    system = System(
+        system=Identity(name="s", description="", source=""),
+        device=DeviceTable(work=[work]),
+        transfers=[sends],
+    )
+    run = Measured(2, 2, None, Path("r.json"), record)
+    table = ScalingTable("shallow_water", "strong", None, [], [run], system=system)
+    (curve,) = table.curves()
+    (point,) = curve.points
+    assert point.neighbours == 1
+    wanted = 2 * 1.349746265000249 / 100 / (2 * 3398 / 1e7)
+    assert curve.speedup_by_model(point) == pytest.approx(wanted)
+    shown = write(table, "text")
+    assert shown.splitlines()[1].split()[-2:] == ["model", "N_max"]
+    assert shown.splitlines()[2].split()[-2:] == [f"{wanted:.3f}", "1"]
+    (row,) = json.loads(write(table, "json"))["curves"][0]["rows"]
+    assert (row["model_speedup"], row["neighbours"]) == (pytest.approx(wanted), 1)
+    table.system = None
+    assert "model" not in write(table, "text")

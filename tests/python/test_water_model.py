@@ -10,11 +10,13 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.base.errors import UsageError
 from plumbline.model.benchmarks import shallow_water as water
+from plumbline.model.forecast import Scenario
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable, Launch, Memory, OwnWork, Peak
 from plumbline.system.segments import Segment
-from plumbline.system.system import Figures, MeasuredTransfer
+from plumbline.system.system import Figures, Identity, MeasuredTransfer, System
 
 WORK = OwnWork(benchmark="shallow_water", part="float/1", per_s=1e7, source="")
 TRANSFER = MeasuredTransfer(
@@ -52,9 +54,69 @@ def test_a_covered_exchange_costs_nothing() -> None:
     assert found.bound == water.ELEMENTS
 
 
-def test_a_persistent_kernel_has_no_model() -> None:
+MEET = Launch(wait_us=9, row_us=5, meet_us=2, source="")
+
+
+def test_groups_of_a_persistent_kernel_meet_instead_of_being_launched() -> None:
+    """Two stages; the message and the halo's meeting are covered; 9 us of a launch for 100 steps."""
     assert expected(record(schedule="host")).seconds == expected(record()).seconds
-    assert expected(record(schedule="device")).seconds is None
+    found = expected(record(schedule="device"), launch=MEET)
+    assert found.seconds == pytest.approx(2 * (3398 / 1e7 + 2e-6) + 9e-8)
+    assert found.parts[water.MEETINGS] == pytest.approx(4e-6)
+    assert found.parts[water.LAUNCHES] == pytest.approx(9e-8)
+    assert "meetings" in water.describe(record(schedule="device"), Figures(None, None))
+    assert "launches" in water.describe(record(), Figures(None, None))
+
+
+def test_a_small_persistent_kernel_waits_for_messages() -> None:
+    """A core of one element: message and halo's meeting, then 42 elements and all groups' meeting."""
+    few = [{"elements": 43, "core": 1, "neighbours": 1}] * 2
+    found = expected(record(schedule="device", partitions=few), launch=MEET)
+    message = 1e-6 + 42 * 36 / 1e9
+    assert found.parts[water.MESSAGES] == pytest.approx(2 * (message + 2e-6 - 1e-7))
+    assert found.seconds == pytest.approx(2 * (message + 4e-6 + 42e-7) + 9e-8)
+    off = expected(record(schedule="device", partitions=few, overlap=False), launch=MEET)
+    assert off.seconds - found.seconds == pytest.approx(2 * 1e-7)
+
+
+def test_without_a_meetings_time_it_has_no_expectation() -> None:
+    launch = Launch(wait_us=9, row_us=5, source="")
+    found = expected(record(schedule="device"), launch=launch)
+    assert found.reason == "the system file has no figure meet_us in the table [device.launch]"
+
+
+def forecast(approach: str | None, ranks: int, **more: Any) -> Any:
+    device = DeviceTable(memory=[Memory(gb_s=1000, source="")], launch=MEET)
+    transfers = [
+        TRANSFER.model_copy(update={"transport": "peer", "approach": "device-streaming"}),
+        TRANSFER.model_copy(update={"transport": "peer"}),
+    ]
+    identity = Identity(name="s", description="", source="")
+    system = System(system=identity, device=device, transfers=transfers)
+    wish = Scenario(size=more.pop("size", 1e6), ranks=ranks, approach=approach, **more)
+    return water.forecast(system, wish)
+
+
+def test_devices_without_bitstreams_have_a_forecast_of_both_forms() -> None:
+    """p = 0 in float: 88 B of an element through memory."""
+    alone = forecast(None, 1)
+    assert alone.seconds == pytest.approx(88e6 / 1e12 + 5e-6)
+    assert alone.value == pytest.approx(378e6 / alone.seconds * 1e-9)
+    assert not alone.extrapolated.startswith("no published")
+    stays = forecast("device-streaming", 1)
+    assert stays.seconds == pytest.approx(88e6 / 1e12 + 2e-6 + 9e-9)
+    two = forecast("device-streaming", 2, transport="peer", size=2e4)
+    border = 3.2 * 1e2 / 8
+    message = 1e-6 + border * 12 / 1e9
+    core_s, border_s = (1e4 - border) * 88e-12, border * 88e-12
+    assert two.seconds == pytest.approx(max(core_s, message + 2e-6) + border_s + 2e-6 + 9e-9)
+    hosted = forecast("host-buffered", 2, transport="peer", size=2e4)
+    assert hosted.seconds == pytest.approx(max(core_s, message + 1e-5) + border_s + 1e-5)
+    stall = forecast("device-streaming", 2, transport="peer", size=2e4, operation="stall")
+    waits = message + 2e-6 - core_s
+    assert (stall.value, stall.unit) == (pytest.approx(100 * waits / two.seconds), "%")
+    with pytest.raises(UsageError, match="float or double, not half"):
+        forecast(None, 1, type="half")
 
 
 def test_without_overlap_or_core_it_counts() -> None:

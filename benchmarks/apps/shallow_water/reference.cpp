@@ -123,12 +123,30 @@ std::array<double, 2> on_edge(int k, double t) {
   return {0, 1 - t};
 }
 
+namespace {
+
+// At the quadrature's points; made once, since long numbers would take longer than all else of a projection.
+const std::vector<BasisValues>& basis_inside(int order) {
+  static const auto made = [] {
+    std::array<std::vector<BasisValues>, 3> all;
+    for (int p = 0; p < 3; ++p)
+      for (const auto& [r, s, weight] : rule_of(p).inside)
+        all[static_cast<std::size_t>(p)].push_back(basis_at(p, r, s));
+    return all;
+  }();
+  return made.at(static_cast<std::size_t>(order));
+}
+
+}  // namespace
+
 void project_on(const Mesh& mesh, std::size_t element, int order, const std::function<Fields(Point)>& function,
                 double* coefficients) {
   const std::size_t basis = basis_of(order);
+  const std::vector<BasisValues>& inside = basis_inside(order);
   std::fill_n(coefficients, fields * basis, 0.0);
-  for (const auto& [r, s, weight] : rule_of(order).inside) {
-    const BasisValues phi = basis_at(order, r, s);
+  for (std::size_t q = 0; q < inside.size(); ++q) {
+    const auto& [r, s, weight] = rule_of(order).inside[q];
+    const BasisValues& phi = inside[q];
     const Fields values = function(mesh.at(element, r, s));
     for (std::size_t f = 0; f < fields; ++f)
       for (std::size_t i = 0; i < basis; ++i) coefficients[f * basis + i] += weight * values[f] * phi[i];
@@ -143,6 +161,8 @@ Reference::Reference(const Mesh& mesh, const Physics& physics, int order, const 
       solution_(solution),
       watched_(std::move(watched)) {
   if (watched_.empty()) watched_.assign(mesh.elements(), true);
+  areas_.reserve(mesh.elements());
+  edges_.reserve(3 * mesh.elements() / 2 + mesh.elements() / 8);  // inner ones, and some outer ones
   for (std::size_t e = 0; e < mesh.elements(); ++e) {
     areas_.push_back(mesh.area(e));
     for (int k = 0; k < 3; ++k) {

@@ -5,6 +5,7 @@
 //   -DBY_CORE        CPUs: non-temporal stores, prefetch of words of later updates
 //   -DREAL=T -DNUMBER=T -DCHAINS=n   arithmetic kernel: type of computation, type of arguments, independent chains
 //   -DMATRIX=90|80 -DMATRIX_TYPE=64|32|16   products by matrix units of that generation or later: double, tf32, half
+//   -DGROUP=n        kernel `meet`: work items of its groups, all of which are resident
 //   -DATOMICS        64-bit atomics are available; ATOMIC_XOR64(pointer, value) is the compiler's name for them
 
 #ifdef INTERLEAVED
@@ -184,3 +185,43 @@ __kernel void random_atomic(__global ulong* restrict table, const ulong begin, c
 __kernel void count_launch(__global ulong* counter) {
   counter[0] += 1;
 }
+
+#ifdef GROUP
+#ifndef FENCE_DEVICE
+#define FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+inline uint acquire_device(__global const uint* counter) {
+  const uint value = *(volatile __global const uint*)counter;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return value;
+}
+#endif
+#if GROUP == 1
+#define JOIN_GROUP()
+#else
+#define JOIN_GROUP() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#endif
+
+// At each meeting a group takes the next group's value, adds one, and waits until all groups have done so. `values`: of each
+// group, twice, in turn; `met` counts the groups, and wraps; `first`: meetings before this kernel.
+__kernel void meet(__global ulong* values, __global uint* met, const uint first, const uint meetings, const ulong looks) {
+#if GROUP == 1
+  uint alive = 1;
+#else
+  __local uint alive;
+#endif
+  const uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0), next = (group + 1) % groups;
+  for (uint i = first; i != first + meetings; ++i) {
+    if (get_local_id(0) == 0) {
+      const uint from = i % 2;
+      values[(1 - from) * groups + group] = values[from * groups + next] + 1;
+      FENCE_DEVICE();
+      atomic_add(met, 1u);
+      alive = 0;
+      for (ulong look = 0; look < looks && !alive; ++look) alive = (int)(acquire_device(met) - (i + 1) * groups) >= 0;
+    }
+    JOIN_GROUP();
+    if (!alive) return;
+    JOIN_GROUP();
+  }
+}
+#endif

@@ -1,7 +1,9 @@
-// launch/wait, launch/row: time to start a kernel. link/read, link/write: copies between the device and pinned host
-// memory.
+// launch/wait, launch/row: time to start a kernel; launch/meet: of all its groups to meet. link/read, link/write:
+// copies between the device and pinned host memory.
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "core/data.hpp"
+#include "core/patience.hpp"
+#include "device/resident.hpp"
 
 namespace plumb::ceilings {
 
@@ -45,6 +47,65 @@ class LaunchPart : public Part {
   std::unique_ptr<Kernel> kernel_;
   std::uint64_t start_;
   std::uint64_t launches_ = 0;
+};
+
+// One kernel, whose groups, one on each compute unit, meet `count` times.
+class MeetPart : public Part {
+ public:
+  MeetPart(Session& session, const Case&)
+      : device_(session.device),
+        items_(session.device.info().type == "gpu" ? 128 : 1),
+        groups_(session.device.info().compute_units),
+        queue_(session.device.make_queue()),
+        staging_(session.device, *queue_, 2 * groups_),
+        values_(session.device.allocate(2 * groups_ * sizeof(std::uint64_t), session.memory)),
+        met_(session.device.allocate(sizeof(std::uint64_t), session.memory)),
+        start_(Provenance{session.seed, static_cast<std::uint64_t>(session.world.rank())}.key()) {
+    auto* telling = dynamic_cast<ResidentGroups*>(&device_);
+    const std::string all = "groups meet only where all are resident, which " + device_.info().name + " does not tell";
+    if (telling == nullptr || device_.info().runtime == "native") throw Unsupported(all);
+    program_ = device_.build(session.source(kernels(fmt::format("-DGROUP={}", items_))));
+    kernel_ = program_->kernel("meet");
+    if (telling->resident_groups(*kernel_, {items_, items_}) < groups_) throw Unsupported(all);
+    staging_.put(*values_, [&](std::uint64_t i) { return mix64(start_ + i); });
+    staging_.put(*met_, [](std::uint64_t) { return 0; });
+  }
+
+  void run(std::uint64_t count) override {
+    const double look_s = device_.info().type == "gpu" ? 0.5e-6 : 2e-9;
+    const auto meetings = static_cast<std::uint32_t>(count);
+    const auto looks = static_cast<std::uint64_t>(kernel_patience_s / look_s);
+    kernel_->set({static_cast<const Buffer*>(values_.get()), static_cast<const Buffer*>(met_.get()),
+                  static_cast<std::uint32_t>(meetings_), meetings, looks});
+    queue_->enqueue(*kernel_, {groups_ * items_, items_});
+    queue_->finish();
+    meetings_ += meetings;
+  }
+
+  // After m meetings a group has the first value of the m-th group after it, plus m; the other half is a meeting older.
+  // All values count as one item: the case was planned without the device's number of groups.
+  Validation validate(std::uint64_t) override {
+    Validation found =
+        staging_.check(*values_, "values passed on from group to group at each meeting", [&](std::uint64_t i) {
+          const bool newest = i / groups_ == meetings_ % 2;
+          const std::uint64_t passed = newest ? meetings_ : meetings_ - 1;
+          return mix64(start_ + (i + passed) % groups_) + passed;
+        });
+    found.items_checked = 1;
+    found.wrong_items = std::min<std::uint64_t>(found.wrong_items, 1);
+    return found;
+  }
+
+ private:
+  Device& device_;
+  std::size_t items_, groups_;
+  std::unique_ptr<Queue> queue_;
+  Words staging_;
+  std::unique_ptr<Buffer> values_, met_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Kernel> kernel_;
+  std::uint64_t start_;
+  std::uint64_t meetings_ = 0;
 };
 
 class LinkPart : public Part {
@@ -116,6 +177,7 @@ class LinkPart : public Part {
 }  // namespace
 
 std::unique_ptr<Part> make_launch(Session& session, const Case& measured) {
+  if (measured.payload.as<Point>().operation == "meet") return std::make_unique<MeetPart>(session, measured);
   return std::make_unique<LaunchPart>(session, measured);
 }
 

@@ -10,9 +10,13 @@ in cycles, the only unit in which eq. 5.2 is a rate.
 
 *A case of a record.* Eq. 5.2 and 5.3 in seconds, for a stage on the run's own partitions: the core
 at a measured rate of elements while the messages travel (commands, and the transport's transfer,
-whose last leg is the copy out of a buffer), then the border.
+whose last leg is the copy out of a buffer), then the border. A persistent kernel (scheduled by the
+device) starts no kernels and gives no commands in a stage: its groups meet instead, all at its end,
+and those of the border with the kernels that brought the halo. One launch counts for a sample.
 
-*A forecast.* Shallow water: a step of a mesh of ``size`` elements, partitioned over all devices.
+*A forecast.* Shallow water: a step of a mesh of ``size`` elements, partitioned over all devices: on
+boards by the equations in cycles, on other devices as a case of p = 0 in ``float`` or ``double``,
+persistent where the approach is scheduled by the device.
 
 Partitions of the published meshes are those of tables A.1 and A.2; others are estimated from them
 and marked. The metric counts 378 flops an element: what is printed (4.5 TFLOP/s on 48 devices at
@@ -30,8 +34,15 @@ import numpy as np
 
 from plumbline.base.errors import UsageError
 from plumbline.model.arrays import ArrayLike, Floats, floats
-from plumbline.model.forecast import Forecast, Scenario, device_of, size_of, too_many
-from plumbline.model.message_cost import Cost, by_transport, exposed_s, free
+from plumbline.model.forecast import (
+    Forecast,
+    Scenario,
+    device_of,
+    message_of,
+    size_of,
+    too_many,
+)
+from plumbline.model.message_cost import Cost, by_transfer, by_transport, exposed_s, free
 from plumbline.model.own_work import rate, undisturbed_s
 from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.published import meshes
@@ -131,6 +142,7 @@ ELEMENTS = Bound("elements", advice="More ranks have fewer elements each.")
 BORDER = Bound("border", advice="--partitioner metis makes borders shorter.")
 MESSAGES = Bound("messages", advice="The core is too small to cover them: fewer ranks.")
 LAUNCHES = Bound("launch", "launch")
+MEETINGS = Bound("meetings", advice="Groups wait for each other each stage: fewer ranks.")
 KERNELS = 4  # of a stage: packing, core, unpacking, border
 COMMANDS = 2  # of them for the exchange (l_k)
 _NUMBER_BYTES = {"float": 4, "double": 8}
@@ -167,9 +179,10 @@ class Numerics:
         return self.read + self.written
 
 
-def describe(_record: Record, _figures: Figures) -> str:
+def describe(record: Record, _figures: Figures) -> str:
     """The equation."""
-    return "stages (max(core, messages) + border + launches); eq. 5.2 and 5.3 in seconds"
+    fixed = "meetings" if any(_stays(case) for case in record.cases) else "launches"
+    return f"stages (max(core, messages) + border + {fixed}); eq. 5.2 and 5.3 in seconds"
 
 
 def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
@@ -178,20 +191,61 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
 
 
 def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
-    if case.facts.get("schedule") == "device":
-        return Prediction.unknown("the model is of stages that the host starts")
     try:
         own, numerics = partitions_of(record, case), numerics_of(case)
         device = figures.device or DeviceTable()
         cost = free if len(own) == 1 else by_transport(record, figures)
-        row_us = (device.launch.row_us or 0.0) if device.launch else 0.0
+        fixed = _fixed(device, None if not _stays(case) else case.count)
         overlaps = case.facts.get("overlap") is not False
-        each = [_parts(one, numerics, device, cost, row_us * 1e-6, overlaps) for one in own]
-        slowest = max(each, key=lambda parts: sum(parts.values()))
         stages = float(str(case.facts["stages"]))
-        return Prediction.in_turn({name: stages * one for name, one in slowest.items() if one})
+        return _step(own, numerics, device, cost, fixed, stages, overlaps=overlaps)
     except UsageError as error:
         return Prediction.unknown(str(error))
+
+
+def _stays(case: Case) -> bool:
+    """Whether one kernel ran all steps."""
+    return case.facts.get("schedule") == "device"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Seconds of a launch, or of a meeting of groups, and a step's share of a sample's start.
+
+    ``stays``: the kernel is persistent, so its groups meet, and nothing is started in a stage.
+    """
+
+    stays: bool
+    each_s: float
+    step_s: float = 0.0
+
+
+def _fixed(device: DeviceTable, steps: int | None) -> Fixed:
+    """Of launches; of meetings for the number of ``steps`` of a persistent kernel."""
+    launch = device.launch
+    if steps is None:
+        return Fixed(stays=False, each_s=((launch.row_us or 0.0) if launch else 0.0) * 1e-6)
+    meet_us = known(launch.meet_us if launch else None, "meet_us", "device.launch")
+    assert launch is not None
+    return Fixed(stays=True, each_s=meet_us * 1e-6, step_s=launch.wait_us * 1e-6 / steps)
+
+
+def _step(
+    own: Sequence[Own],
+    numerics: Numerics,
+    device: DeviceTable,
+    cost: Cost,
+    fixed: Fixed,
+    stages: float,
+    *,
+    overlaps: bool,
+) -> Prediction:
+    """A step on the slowest rank."""
+    each = [_parts(one, numerics, device, cost, fixed, overlaps) for one in own]
+    slowest = max(each, key=lambda parts: sum(parts.values()))
+    parts = {name: stages * one for name, one in slowest.items()}
+    parts[LAUNCHES] = parts.get(LAUNCHES, 0.0) + fixed.step_s
+    return Prediction.in_turn({name: seconds for name, seconds in parts.items() if seconds})
 
 
 def partitions_of(record: Record, case: Case) -> list[Own]:
@@ -212,25 +266,30 @@ def partitions_of(record: Record, case: Case) -> list[Own]:
 
 def numerics_of(case: Case) -> Numerics:
     """An element's work in a stage: own state read (and an earlier one) and written, geometry."""
-    order, kind = int(str(case.labels["order"])), case.label("type")
-    size, state = _NUMBER_BYTES[kind], 3 * (order + 1) * (order + 2) / 2
     flops = float(str(case.facts["flops_per_element_and_step"])) / float(str(case.facts["stages"]))
+    return _numerics(case.label("type"), int(str(case.labels["order"])), flops)
+
+
+def _numerics(kind: str, order: int, flops: float) -> Numerics:
+    size, state = _NUMBER_BYTES[kind], 3 * (order + 1) * (order + 2) / 2
     read = (2 * state + _GEOMETRY) * size + _INDEX_BYTES
     return Numerics(f"{kind}/{order}", flops, read, state * size)
 
 
 def _parts(
-    own: Own, numerics: Numerics, device: DeviceTable, cost: Cost, launch_s: float, overlaps: bool
+    own: Own, numerics: Numerics, device: DeviceTable, cost: Cost, fixed: Fixed, overlaps: bool
 ) -> dict[str, float]:
     """The terms of a stage on one rank."""
     each = elements_s(device, numerics, own.elements) / own.elements
     core_s, border_s = own.core * each, own.border * each
-    comm_s = cost(own.neighbours, own.message_bytes) + COMMANDS * launch_s if own.neighbours else 0
-    kernels = KERNELS - COMMANDS if own.neighbours else 1
-    launches = kernels * launch_s
-    whole = float(stage_s(core_s, comm_s if overlaps else 0.0, border_s, launches))
-    exposed = whole - core_s - border_s - launches + (0.0 if overlaps else comm_s)
-    return {ELEMENTS: core_s, BORDER: border_s, MESSAGES: exposed, LAUNCHES: launches}
+    sends = own.neighbours > 0
+    handed_s = (1 if fixed.stays else COMMANDS) * fixed.each_s
+    comm_s = cost(own.neighbours, own.message_bytes) + handed_s if sends else 0.0
+    rest_s = (KERNELS - COMMANDS if sends and not fixed.stays else 1) * fixed.each_s
+    whole = float(stage_s(core_s, comm_s if overlaps else 0.0, border_s, rest_s))
+    exposed = whole - core_s - border_s - rest_s + (0.0 if overlaps else comm_s)
+    name = MEETINGS if fixed.stays else LAUNCHES
+    return {ELEMENTS: core_s, BORDER: border_s, MESSAGES: exposed, name: rest_s}
 
 
 def elements_s(device: DeviceTable, numerics: Numerics, elements: float) -> float:
@@ -293,6 +352,7 @@ ELEMENT_BYTES = 64  # one word of ACCL's stream, 512 bit (section 5.2.1)
 # Of the published partitions with two neighbours and more: elements of the border are about 3.2
 # times the square root of a partition's, and none has more than 9 neighbours.
 _BORDER, _NEIGHBOURS, PIPELINE = 3.2, 8, 687
+STEPS = 1000  # of a persistent kernel
 
 
 class Partition(NamedTuple):
@@ -325,6 +385,8 @@ def partition(elements: float, devices: int) -> Partition:
 def forecast(system: System, scenario: Scenario) -> Forecast:
     """One step of time. Operation ``stall``: the share of it that waits for messages."""
     elements = size_of(scenario, "size")
+    if not device_of(system).bitstreams and scenario.kernel is None:
+        return _forecast_of_kernels(system, scenario, elements)
     transport = scenario.transport or "accl-udp-switch"
     kernel = _kernel(system, scenario, transport)
     clock = known(kernel, "shallow_water", "device.bitstreams") * 1e6
@@ -346,6 +408,34 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
     if scenario.operation == "stall":
         unit, value = "%", 100 * float(stall_share(*figures))
     return Forecast(Prediction(cycles / clock, bound, parts), value, None, beyond, unit)
+
+
+def _forecast_of_kernels(system: System, scenario: Scenario, elements: float) -> Forecast:
+    """A step of p = 0 on devices other than boards."""
+    size = _NUMBER_BYTES.get(scenario.type)
+    if size is None:
+        raise UsageError(f"shallow_water computes in float or double, not {scenario.type}")
+    part, device = partition(elements, scenario.ranks), device_of(system)
+    cost: Cost = free
+    border = 0.0
+    stays = (scenario.approach or "").startswith("device")
+    if scenario.ranks > 1:
+        transfer = message_of(system, scenario)
+        stays = (transfer.approach or "").startswith("device")
+        cost, border = by_transfer(transfer), part.exchanged
+    near = part.neighbours if scenario.ranks > 1 else 0
+    message = 3 * size * border / near if near else 0.0
+    own = Own(max(elements / scenario.ranks - border, 0), border, near, message)
+    numerics = _numerics(scenario.type, 0, FLOP_AN_ELEMENT)
+    fixed = _fixed(device, STEPS if stays else None)
+    found = _step([own], numerics, device, cost, fixed, 1, overlaps=True)
+    beyond = too_many(system, scenario)
+    if not part.is_known and near:
+        beyond = beyond or "no published mesh has this partition: estimated"
+    unit, value = "", FLOP_AN_ELEMENT * elements / found.time_s * 1e-9
+    if scenario.operation == "stall":
+        unit, value = "%", 100 * found.parts.get(MESSAGES, 0.0) / found.time_s
+    return Forecast(found, value, None, beyond, unit)
 
 
 def _kernel(system: System, scenario: Scenario, transport: str) -> float | None:

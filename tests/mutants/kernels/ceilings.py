@@ -11,13 +11,17 @@ _WORDS = {
     "matrix": ("--only", "flops/matrix", "--accumulators", "4096"),
     "random": ("--only", "random", "--size", "14", "--updates", "12"),
     "update": ("--only", "random/update", "--size", "14", "--updates", "12"),
-    "launch": ("--only", "launch"),
+    "launch": ("--only", "launch/wait,launch/row"),
+    "meet": ("--only", "launch/meet"),
 }
+# A rank that is bound to a core has one compute unit, and a group alone always meets.
+_UNITS = {"POCL_MAX_PTHREAD_COUNT": "2", "POCL_CPU_MAX_CU_COUNT": "2"}
 
 
 def _mutant(name: str, words: str, old: str, new: str, device: str = "pocl") -> KernelMutant:
     file = "benchmarks/device/ceilings/ceilings.cl"
-    return KernelMutant(name, file, old, new, _WORDS[words], device)
+    variables = _UNITS if words == "meet" else {}
+    return KernelMutant(name, file, old, new, _WORDS[words], device, variables=variables)
 
 
 _RUN_END = "((get_global_id(0) + 1) * SHARE(n) < (n) ? (get_global_id(0) + 1) * SHARE(n) : (n))"
@@ -94,15 +98,25 @@ MUTANTS = [
     _mutant("assigned-not-updated", "update", "*(pointer) ^= (value)", "*(pointer) = (value)"),
     _mutant("launch-not-counted", "launch", "counter[0] += 1", "counter[0] = 1"),
     _mutant("two-for-one", "launch", "counter[0] += 1", "counter[0] += 2", "fpga"),
+    _mutant(
+        "meeting-not-awaited", "meet", "(int)(acquire_device(met) - (i + 1) * groups) >= 0", "1"
+    ),
+    _mutant("meeting-before-awaited", "meet", "(i + 1) * groups", "i * groups"),
+    _mutant("half-of-the-meetings", "meet", "i != first + meetings;", "i != first + meetings / 2;"),
+    _mutant("own-value-kept", "meet", "groups + next] + 1", "groups + group] + 1"),
+    _mutant("value-not-passed-on", "meet", "values[from * groups + next] + 1", "i"),
+    _mutant("one-place-for-both", "meet", "const uint from = i % 2;", "const uint from = 0;"),
 ]
 _SMALL = ("--size", "16", "--updates", "12", "--accumulators", "4096")
 _NO_UNITS = ("flops/matrix_half", "flops/matrix_tf32", "flops/matrix_double")
 _NO_HALF = ("flops/half", *_NO_UNITS)
+_ALONE = "launch/meet"
 SOUND = [
     Sound((*_SMALL, "--tables", "2"), unsupported=_NO_HALF),
-    Sound((*_SMALL, "--tables", "2"), "native", 2, unsupported=_NO_HALF),
+    Sound(_WORDS["meet"], variables=_UNITS),
+    Sound((*_SMALL, "--tables", "2"), "native", 2, unsupported=(_ALONE, *_NO_HALF)),
     Sound(("--only", "memory,random", "--size", "12", "--updates", "9"), ranks=3),
     Sound(_SMALL, "intel", unsupported=_NO_UNITS),
     Sound(_SMALL, "cuda"),
-    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536", *_NO_UNITS)),
+    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536", _ALONE, *_NO_UNITS)),
 ]
