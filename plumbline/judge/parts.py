@@ -140,7 +140,7 @@ def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
     accumulators = _accumulators(device)
     flops, arrays, links, tables = _asked(planned, options)
     if flops or arrays:
-        only = ",".join(("launch", *sorted(flops)))
+        only = ",".join(("launch/row", "launch/wait", *sorted(flops)))
         yield f"{CEILINGS} only={only} accumulators={accumulators}"
     for size in _few(arrays, device):
         yield f"{CEILINGS} only={_accesses([case['work'] for case in planned.cases])} size={size}"

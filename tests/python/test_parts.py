@@ -401,7 +401,7 @@ def test_parts_for_a_device() -> None:
     ]
     text = wanted(model_of("stream"), Planned("none", cases, device), {"type": "double"})
     assert text.split("; ") == [
-        "ceilings only=launch,flops/double,flops/matrix_double accumulators=16384",
+        "ceilings only=launch/row,launch/wait,flops/double,flops/matrix_double accumulators=16384",
         "ceilings only=memory/copy,memory/read size=24",
         "ceilings only=link size=24",
     ]
