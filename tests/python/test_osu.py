@@ -122,6 +122,16 @@ def test_every_name_on_more_ranks(tmp_path: Path, build: str, ranks: int) -> Non
     assert len({case["labels"]["test"] for case in found}) == 79 - less
 
 
+def test_a_swap_by_hand(tmp_path: Path) -> None:
+    """Without `plumb run`, whose variables leave out the component in which Open MPI 4 crashes."""
+    command, environment = launch_command(2, PROGRAM, "osu_cas_latency", *QUICK, "-i", "4")
+    environment.pop("OMPI_MCA_osc", None)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_in_place_and_all_roots(tmp_path: Path) -> None:
     names = "osu_allgather,osu_allreduce,osu_alltoall,osu_gather,osu_scatter,osu_ireduce"
     words = ["osu", "--only", names, "-l", "-k", "rotate", "-m", "64:4096", "--size-factor", "64"]
