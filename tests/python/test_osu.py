@@ -235,6 +235,22 @@ def named(case: dict) -> dict[str, float]:
     return {metric["name"]: metric["value"] for metric in case["metrics"]}
 
 
+def test_sizes_are_osus(tmp_path: Path) -> None:
+    """Those of latencies start with empty messages."""
+    names = "osu_latency,osu_latency_persistent,osu_multi_lat,osu_bw,osu_put_latency,osu_bcast"
+    words = ["osu", "--only", names, "-m", "2", "-W", "2", "-i", "3", "--format", "none"]
+    status, _, err, cases = run(tmp_path, 2, *words)
+    assert status == 0, err
+    sizes = {
+        test: [c["labels"]["bytes"] for c in cases if c["labels"]["test"] == test]
+        for test in names.split(",")
+    }
+    assert [
+        sizes.pop(f"osu_{name}") for name in ("latency", "latency_persistent", "multi_lat")
+    ] == [[0, 1, 2]] * 3
+    assert list(sizes.values()) == [[1, 2]] * 3
+
+
 def test_injection_is_apart_from_completion(tmp_path: Path) -> None:
     """Of windows of messages: their calls take no longer than the windows, and are no figure of single messages."""
     names = "osu_bw,osu_bibw,osu_bw_persistent,osu_put_bw,osu_get_bw,osu_latency,osu_put_latency"
@@ -456,6 +472,7 @@ def test_text_is_osus(tmp_path: Path) -> None:
         (2, ["osu_latency", "H", "X"], "X"),
         (2, ["osu_latency", "-V"], "it takes no --vary-window"),
         (2, ["osu_bw", "-u", "3"], "goes with --validation"),
+        (2, ["osu_bw", "-clog:folder"], "--validation must be one of none, column"),
         (2, ["osu_bw", "-b", "rotate:x"], "rotate[:BYTES]"),
         (2, ["osu_bw", "-M", "10"], "leaves no size"),
         (2, ["osu_bw", "-D", "vect:2:3"], "a block has 1 to STRIDE elements"),
