@@ -244,7 +244,8 @@ def test_a_wrong_library_under_buffers_of_devices_fails(tmp_path: Path) -> None:
     if all(is_unsupported(outcome) for outcome in found):
         pytest.skip(found[0]["outcomes"][0]["reason"])
     for one, outcome in zip(wishes, found, strict=True):
-        assert outcome["status"] == ("failed" if one["wrong_mpi"] else "passed"), (one, outcome)
+        right = {"": {"passed"}, "early-flush": {"failed", "error"}}  # the error: above the roof
+        assert outcome["status"] in right.get(one["wrong_mpi"], {"failed"}), (one, outcome)
     assert len(ON_DEVICES) >= 15
 
 
