@@ -90,8 +90,8 @@ def _of_test(test: str, size: float, record: Record, case: Case, figures: Figure
         return Prediction.in_turn({LATENCY: round_trip_s(one_way(1, size) + 2 * start)})
     if _WINDOWS.fullmatch(test):
         one, two = one_way(1, size), one_way(2, size)
-        gap = _gap_s(record, figures, SEND) + start
-        whole = window_s(max(case.work.messages, 1), one, two - one, gap, one_way(1, 4))
+        each = _gap_s(record, figures, SEND) + start
+        whole = window_s(max(case.work.messages, 1), one, two - one, each, one_way(1, 4))
         return Prediction.in_turn({WINDOW: whole})
     collective = _COLLECTIVE.fullmatch(test)
     if collective is None:
