@@ -3,7 +3,7 @@
 
     bench/osu_models.py [--launches 3] [--json FILE]
 
-Measures what a calibration does (b_eff between host memories, a window of 8 B messages) and the memory, then the tests that have a
+Measures what a calibration does (single messages, one way and both ways; windows of 8 B messages) and the memory, then the tests that have a
 model, all in turn. Printed for each test: the medians over launches of measured / expected, at the smallest and the largest size,
 its geometric mean, and the largest factor that the two are apart; then the same of each model. Times are best repetitions, in
 records and figures alike. Run it on an idle machine.
@@ -44,6 +44,7 @@ TESTS = (
                 "scatter",
             ),
             "reduce_scatter",
+            *("bcast_persistent", "allreduce_persistent", "allgather_persistent"),
         )
     )
 )
@@ -67,8 +68,9 @@ def start(name: str, words: Sequence[str]) -> Record:
 
 def ratios() -> dict[tuple[str, int], float]:
     """Measured / expected of each case, by test and size, of one launch of everything."""
-    messages = [start("b_eff", work._MESSAGE_RUN) for _ in range(2)]
-    gap = start("osu", ("--only", "osu_bw", "-m", "8:8", "--time-limit", "0.2"))
+    messages = [start("b_eff", work._MESSAGE_RUN)]
+    messages += [start("osu", work._SINGLE_RUN) for _ in range(2)]
+    gap = start("osu", work._GAP_RUN)
     memory = start("stream", ("--runtime", "native", "--preset", "smoke"))
     device = fit_records([memory], "memory", None, 4).system.device
     figures = Figures(None, device, transfers=work.transfers(messages), operations=work.rows([gap]))

@@ -101,6 +101,7 @@ struct MpiBlock {
   bool has_holes() const { return metric(first, "transmitted").has_value(); }
   bool sweeps_windows() const { return at(first, {"labels", "window"}).is_number(); }
   bool has(const char* name) const { return option(name).is_boolean() && option(name).get<bool>(); }
+  bool has_findings() const { return has("validation") || option("validation") == Json("column"); }
   bool has_rates() const { return lookup::count(option("print-rate")).value_or(1) != 0; }
   bool is_bandwidth() const { return kind.ends_with("bandwidth") || kind == "message rate" || kind == "congestion"; }
 };
@@ -152,7 +153,7 @@ std::string mpi_heading(const MpiBlock& b) {
   }
   if (b.kind == "collective" && b.has("full"))
     line += fmt::format("{:>{}}{:>{}}{:>12}", "Min Latency(us)", width, "Max Latency(us)", width, "Iterations");
-  if (b.has("validation")) line += fmt::format("{:>{}}", "Validation", width);
+  if (b.has_findings()) line += fmt::format("{:>{}}", "Validation", width);
   for (const Column& column : mpi_tails(b)) line += fmt::format("{:>{}}", column.heading, width);
   if (b.has_holes()) line += fmt::format("{:>{}}", "Transmit Size", width);
   return line + "\n";
@@ -160,7 +161,7 @@ std::string mpi_heading(const MpiBlock& b) {
 
 std::string mpi_line(const MpiBlock& b, const Json& measured) {
   const bool failed = text(at(measured, {"outcome", "status"})) == "failed";
-  if (const std::string reason = excuse(measured); !reason.empty() && !(failed && b.has("validation"))) return reason;
+  if (const std::string reason = excuse(measured); !reason.empty() && !(failed && b.has_findings())) return reason;
   std::string line = b.sized ? fmt::format("{:<10}", size_of(measured)) : "";
   for (const Column& column : mpi_columns(b))
     line += figure(measured, column.metric, !line.empty() ? width : static_cast<int>(column.heading.size()) + 2);
@@ -168,7 +169,7 @@ std::string mpi_line(const MpiBlock& b, const Json& measured) {
     line += figure(measured, "latency_min", width) + figure(measured, "latency_max", width) +
             fmt::format("{:>12}", lookup::count(at(measured, "count")).value_or(0) *
                                       lookup::count(at(measured, "repetitions")).value_or(0));
-  if (b.has("validation")) line += fmt::format("{:>{}}", failed ? "Fail" : "Pass", width);
+  if (b.has_findings()) line += fmt::format("{:>{}}", failed ? "Fail" : "Pass", width);
   for (const Column& column : mpi_tails(b)) line += figure(measured, column.metric, width);
   if (b.has_holes()) line += fmt::format("{:>{}.0f}", metric(measured, "transmitted").value_or(0), width);
   return line + "\n";

@@ -18,17 +18,22 @@ from plumbline.model.own_work import undisturbed_s
 from plumbline.model.transfer import HOST
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable, OwnWork
-from plumbline.system.operations import SEND, Operation
-from plumbline.system.system import Figures, MeasuredTransfer
+from plumbline.system.operations import BOTH_WAYS, ONE_WAY, SEND, START, Operation
+from plumbline.system.system import Figures, MeasuredTransfer, Point
 
 BENCHMARK = "npb_ep"  # the first run, without transfers: its conditions are the calibration's
 DECIDING: tuple[str, ...] = ()
-MESSAGES, GAPS = "b_eff", "osu"
+MESSAGES, SINGLE = "b_eff", "osu"
 _SOURCE = "measured"
 _TIMES = ("--time-limit", "0.2", "--min-repetitions", "6")
 _MESSAGE_RUN = (
     *("--runtime", "native", "--transport", "mpi", "--ring", "natural", "--min-size", "0"),
     *("--max-size", "22", "--time-limit", "0.01"),
+)
+_GAP_RUN = ("--only", f"{SEND},{START}", "--message-size", "8:8", *_TIMES)
+_SINGLE_RUN = (
+    *("--only", f"{ONE_WAY},{BOTH_WAYS}", "--size-factor", "4", "--maxsize", "4194304"),
+    *("--time-limit", "0.02", "--min-repetitions", "6"),
 )
 
 
@@ -60,7 +65,8 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     if world.ranks > 1:
         records += [start(MESSAGES, _MESSAGE_RUN) for _ in range(2)]
     if world.ranks == 2:
-        records.append(start(GAPS, ("--only", SEND, "--message-size", "8:8", *_TIMES)))
+        records.append(start(SINGLE, _GAP_RUN))
+        records += [start(SINGLE, _SINGLE_RUN) for _ in range(2)]
     return records
 
 
@@ -94,12 +100,13 @@ def rows(records: Sequence[Record]) -> list[Operation]:
 
 
 def _gaps(records: Sequence[Record]) -> Iterator[Operation]:
-    for record in (one for one in records if one.benchmark.name == GAPS):
+    for record in (one for one in records if one.benchmark.name == SINGLE):
         for case in record.cases:
-            if case.summary is not None and case.work.messages:
+            name = case.label("test")
+            if name in (SEND, START) and case.summary is not None and case.work.messages:
                 gap_us = rounded(undisturbed_s(case) / case.work.messages * 1e6)
                 yield Operation(
-                    name=SEND,
+                    name=name,
                     world="mpi",
                     library=record.world.library or "mpi",
                     ranks=record.world.ranks,
@@ -110,12 +117,28 @@ def _gaps(records: Sequence[Record]) -> Iterator[Operation]:
 
 
 def transfers(records: Sequence[Record]) -> list[MeasuredTransfer]:
-    """The exchange between host memories, as a transfer."""
+    """The exchange between host memories, as a transfer; single messages, one way and both ways."""
     sent = [record for record in records if record.benchmark.name == MESSAGES]
     if not sent:
         return []
-    segments = legs.fit_legs(sent).exchange
     one = sent[0]
+    segments = legs.fit_legs(sent).exchange
     return [
-        MeasuredTransfer(transport=one.transport_name, approach=one.approach, segments=segments)
+        MeasuredTransfer(transport=one.transport_name, approach=one.approach, segments=segments),
+        *_single(records, ONE_WAY, 0.5),
+        *_single(records, BOTH_WAYS, 1.0),
     ]
+
+
+def _single(records: Sequence[Record], test: str, share: float) -> Iterator[MeasuredTransfer]:
+    """A message on its own: ``share`` of an operation of one of OSU's tests."""
+    from plumbline.fit.segments import fit_segments, undisturbed
+
+    best: dict[int, float] = {}
+    for case in (case for record in records for case in record.cases):
+        if case.labels.get("test") == test and case.summary is not None:
+            size, seconds = int(str(case.labels["bytes"])), undisturbed_s(case) * share
+            best[size] = min(best.get(size, seconds), seconds)
+    points = undisturbed([Point(1, size, seconds) for size, seconds in best.items()])
+    if points:
+        yield MeasuredTransfer(transport=test, approach=None, segments=fit_segments(points))

@@ -34,6 +34,7 @@ from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.model import messages
 from plumbline.model.arrays import ArrayLike, Floats, floats
 from plumbline.model.legs import LEGS_OF
+from plumbline.system.operations import BOTH_WAYS, ONE_WAY
 from plumbline.system.segments import Segment
 from plumbline.system.system import LEGS, Accl, Legs, MeasuredTransfer, Stack, System, known
 
@@ -168,8 +169,16 @@ def _by_legs(system: System, transport: str) -> Transfer:
 
 
 def _own_transfers(system: System) -> list[MeasuredTransfer]:
-    """The file's own transfers, otherwise those of its calibrations, the newest first."""
-    calibrated = [transfer for one in reversed(system.calibrations) for transfer in one.transfers]
+    """The file's own transfers, otherwise those of its calibrations, the newest first.
+
+    Without those of single messages between hosts, which are no transport's.
+    """
+    calibrated = [
+        transfer
+        for one in reversed(system.calibrations)
+        for transfer in one.transfers
+        if transfer.transport not in (ONE_WAY, BOTH_WAYS)
+    ]
     return system.transfers or calibrated
 
 

@@ -23,7 +23,8 @@ WorldKind = Literal["shmem", "mpi"]
 # Operations used by models, by the names of their tests in shoms.
 GET, PUT, BULK = "long_g", "long_p", "putmem"
 XOR, XOR_IN_CONTEXT, NOTICE = "ulong_atomic_xor", "ctx_ulong_atomic_xor", "ulong_atomic_set"
-SEND = "osu_bw"  # two-sided messages in a row: their gap
+SEND, START = "osu_bw", "osu_bw_persistent"  # messages in a row: their gap; by persistent requests
+ONE_WAY, BOTH_WAYS = "osu_latency", "osu_sendrecv"  # a message on its own; one in each direction
 COLLECT = "gups_bucketed"  # operations of an update by buckets, in a table within the caches
 
 

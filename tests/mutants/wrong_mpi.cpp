@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -24,11 +26,12 @@ const std::set<std::string> wrongs{
     "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
     "swaps-never",       "neighbours-swapped",   "last-leaves-early",  "early-ibarrier",
     "holes-written",     "holes-closed",         "old-place",          "never-touches",
-    "receives-overlap"};
+    "receives-overlap",  "early-flush"};
 
 std::string chosen;
 MPI_Comm target = MPI_COMM_NULL;
 std::uint64_t calls = 0;
+std::vector<std::function<int()>> later;  // one-sided operations that a flush does not wait for
 
 bool is(const char* name) {
   return chosen == name;
@@ -52,6 +55,14 @@ std::size_t extent_of(MPI_Datatype type) {
 }
 unsigned char* bytes(void* buffer) {
   return static_cast<unsigned char*>(buffer);
+}
+
+// A one-sided operation, at once or when the window's lock ends.
+template <class Call>
+int now_or_later(Call call) {
+  if (!is("early-flush")) return call();
+  later.push_back(call);
+  return MPI_SUCCESS;
 }
 
 // The function below this program's: libplumb-mpi-device's, if that is loaded, and otherwise MPI's.
@@ -359,21 +370,29 @@ int MPI_Put(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at,
             MPI_Win window) {
   static auto* const next = below(&MPI_Put, "MPI_Put");
   if (is("half-put")) count = to_count = count / 2;
-  return next(from, count, type, to, at, to_count, to_type, window);
+  return now_or_later([=] { return next(from, count, type, to, at, to_count, to_type, window); });
+}
+
+// Ends what it did not end when it should have.
+int MPI_Win_unlock(int rank, MPI_Win window) {
+  static auto* const next = below(&MPI_Win_unlock, "MPI_Win_unlock");
+  int code = MPI_SUCCESS;
+  for (const auto& operation : std::exchange(later, {})) code |= operation();
+  return code | next(rank, window);
 }
 
 int MPI_Get(void* to, int count, MPI_Datatype type, int from, MPI_Aint at, int from_count, MPI_Datatype from_type,
             MPI_Win window) {
   static auto* const next = below(&MPI_Get, "MPI_Get");
   if (is("get-of-others") && at >= 64) at -= 1;
-  return next(to, count, type, from, at, from_count, from_type, window);
+  return now_or_later([=] { return next(to, count, type, from, at, from_count, from_type, window); });
 }
 
 int MPI_Accumulate(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count,
                    MPI_Datatype to_type, MPI_Op op, MPI_Win window) {
   static auto* const next = below(&MPI_Accumulate, "MPI_Accumulate");
   if (is("accumulated-twice")) next(from, count, type, to, at, to_count, to_type, op, window);
-  return next(from, count, type, to, at, to_count, to_type, op, window);
+  return now_or_later([=] { return next(from, count, type, to, at, to_count, to_type, op, window); });
 }
 
 int MPI_Fetch_and_op(const void* from, void* result, MPI_Datatype type, int to, MPI_Aint at, MPI_Op op,

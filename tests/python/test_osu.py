@@ -122,6 +122,16 @@ def test_every_name_on_more_ranks(tmp_path: Path, build: str, ranks: int) -> Non
     assert len({case["labels"]["test"] for case in found}) == 79 - less
 
 
+def test_a_swap_by_hand(tmp_path: Path) -> None:
+    """Without `plumb run`, whose variables leave out the component in which Open MPI 4 crashes."""
+    command, environment = launch_command(2, PROGRAM, "osu_cas_latency", *QUICK, "-i", "4")
+    environment.pop("OMPI_MCA_osc", None)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_in_place_and_all_roots(tmp_path: Path) -> None:
     names = "osu_allgather,osu_allreduce,osu_alltoall,osu_gather,osu_scatter,osu_ireduce"
     words = ["osu", "--only", names, "-l", "-k", "rotate", "-m", "64:4096", "--size-factor", "64"]
@@ -223,6 +233,22 @@ def test_a_sweep_of_windows_is_two_matrices(tmp_path: Path) -> None:
 def named(case: dict) -> dict[str, float]:
     """A case's figures."""
     return {metric["name"]: metric["value"] for metric in case["metrics"]}
+
+
+def test_sizes_are_osus(tmp_path: Path) -> None:
+    """Those of latencies start with empty messages."""
+    names = "osu_latency,osu_latency_persistent,osu_multi_lat,osu_bw,osu_put_latency,osu_bcast"
+    words = ["osu", "--only", names, "-m", "2", "-W", "2", "-i", "3", "--format", "none"]
+    status, _, err, cases = run(tmp_path, 2, *words)
+    assert status == 0, err
+    sizes = {
+        test: [c["labels"]["bytes"] for c in cases if c["labels"]["test"] == test]
+        for test in names.split(",")
+    }
+    assert [
+        sizes.pop(f"osu_{name}") for name in ("latency", "latency_persistent", "multi_lat")
+    ] == [[0, 1, 2]] * 3
+    assert list(sizes.values()) == [[1, 2]] * 3
 
 
 def test_injection_is_apart_from_completion(tmp_path: Path) -> None:
@@ -446,6 +472,7 @@ def test_text_is_osus(tmp_path: Path) -> None:
         (2, ["osu_latency", "H", "X"], "X"),
         (2, ["osu_latency", "-V"], "it takes no --vary-window"),
         (2, ["osu_bw", "-u", "3"], "goes with --validation"),
+        (2, ["osu_bw", "-clog:folder"], "--validation must be one of none, column"),
         (2, ["osu_bw", "-b", "rotate:x"], "rotate[:BYTES]"),
         (2, ["osu_bw", "-M", "10"], "leaves no size"),
         (2, ["osu_bw", "-D", "vect:2:3"], "a block has 1 to STRIDE elements"),

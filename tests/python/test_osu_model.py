@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.calibrate import work
 from plumbline.fit.records import fit_records
 from plumbline.model.benchmarks import model_of, osu
 from plumbline.model.benchmarks.collectives import algorithms
@@ -48,10 +50,24 @@ def record(factor: float = 1.0, more: dict[str, dict] | None = None, **parameter
     return Record.model_validate(document)
 
 
-def expected(more: dict[str, dict] | None = None) -> dict[str, Any]:
+SINGLE = [
+    MeasuredTransfer(
+        transport=name, segments=[Segment(latency_us=latency, bandwidth_gb_s=rate, source="")]
+    )
+    for name, latency, rate in (("osu_latency", 0.5, 2), ("osu_sendrecv", 0.8, 1.5))
+]
+START = GAP.model_copy(update={"name": "osu_bw_persistent", "gap_us": 0.3})
+
+
+def expected(
+    more: dict[str, dict] | None = None, single: Sequence[Any] = (), sync: str = "clock"
+) -> dict[str, Any]:
     device = DeviceTable(memory=[Memory(gb_s=3, source="")])
-    figures = Figures(None, device, transfers=[TRANSFER], operations=[GAP])
-    return dict(osu.expect(record(1.0, more), figures))
+    operations = [GAP, START] if single else [GAP]
+    figures = Figures(None, device, transfers=[TRANSFER, *single], operations=operations)
+    one = record(1.0, more)
+    measuring = one.measuring.model_copy(update={"sync": sync})
+    return dict(osu.expect(one.model_copy(update={"measuring": measuring}), figures))
 
 
 def test_tests_under_their_own_names_have_the_model() -> None:
@@ -77,8 +93,42 @@ def test_collectives_take_the_least() -> None:
     tree = line(16) + 3 * 16 / 3e9
     ring = 2 * line(8) + 3 * 8 / 3e9
     assert found["osu_allreduce/16"].seconds == pytest.approx(min(tree, ring))
-    assert found["osu_bcast_persistent/8"].seconds == pytest.approx(line(8))
     assert found["osu_iallgather/8"].reason == "no model for osu_iallgather"
+
+
+def test_single_messages_and_exchanges_have_figures_of_their_own() -> None:
+    """One way 0.5 us and 2 GB/s, both ways 0.8 us and 1.5 GB/s; of a persistent request 0.2 us."""
+    found = expected(single=SINGLE)
+    assert found["osu_latency/16"].seconds == pytest.approx(2 * (0.5e-6 + 16 / 2e9))
+    assert found["osu_latency_persistent/8"].seconds == pytest.approx(2 * (0.5e-6 + 4e-9 + 0.4e-6))
+    assert found["osu_barrier"].seconds == pytest.approx(0.8e-6)
+    assert found["osu_allreduce/16"].seconds == pytest.approx(0.8e-6 + 16 / 1.5e9 + 3 * 16 / 3e9)
+
+
+def test_a_calibration_has_single_messages_and_both_gaps() -> None:
+    """Half of a round trip of `osu_latency`; no system offers them as a transport."""
+    b_eff = (ROOT / "tests" / "golden" / "b_eff_2_passed.record.json").read_text()
+    records = [Record.model_validate_json(b_eff), record()]
+    found = {one.transport: one for one in work.transfers(records)}
+    assert set(found) == {records[0].transport_name, "osu_latency"}
+    (segment,) = found["osu_latency"].segments
+    best = next(case.summary for case in records[1].cases if case.key == "osu_latency/8")
+    assert best is not None
+    assert segment.time_s(1, 8) == pytest.approx(best.min_s / 20 / 2, rel=0.01)
+    persistent = record(2.0, {"labels": {"test": "osu_bw_persistent"}})
+    gaps = {row.name: row.gap_us for row in work.rows([record(), persistent])}
+    assert set(gaps) == {"osu_bw", "osu_bw_persistent"}
+
+
+def test_a_root_that_waits_for_nobody_sends_at_the_gap() -> None:
+    """Without barriers the latency of a message (0.5 us) is hidden, but not that of a start."""
+    assert osu.streamed_s(5e-6, 1e-6, 1e-7) == pytest.approx(4e-6)
+    streamed = expected(single=SINGLE)
+    assert streamed["osu_bcast_persistent/8"].seconds == pytest.approx(0.1e-6 + 0.2e-6)
+    apart = expected(single=SINGLE, sync="barrier")
+    assert apart["osu_bcast_persistent/8"].seconds == pytest.approx(0.5e-6 + 4e-9 + 0.2e-6)
+    unknown = expected()["osu_bcast_persistent/8"]
+    assert unknown.reason == "the system has no operation osu_bw_persistent"
 
 
 OPERATIONS = (

@@ -121,8 +121,8 @@ class Exposed {
     area_.size() > 0 ? area_.write(from) : void(std::memcpy(base_, from.data(), from.size()));
     MPI_Win_unlock(rank_, window_);
   }
-  void read(std::span<std::byte> to) const {
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank_, 0, window_);
+  void read(std::span<std::byte> to, int lock = MPI_LOCK_EXCLUSIVE) const {
+    MPI_Win_lock(lock, rank_, 0, window_);
     area_.size() > 0 ? area_.read(to) : void(std::memcpy(to.data(), base_, to.size()));
     MPI_Win_unlock(rank_, window_);
   }
@@ -202,13 +202,7 @@ class OneSided : public Pattern {
     contents_.message(bytes_, s_.rank, 0);
     memory_.given.write(bytes_);
     if (form_.act == Remote::compare_and_swap) chain();
-    if (fetched_image_.size() > 0) {
-      fetched_image_.clear(repetition * 2);
-      expect_fetched(count);
-      fetched_image_.poison(memory_.fetched);
-    }
-    expose(repetition, count);
-    MPI_Barrier(s_.comm);
+    prepare_targets(count);
   }
 
   void run_timed(Timed& timed) override {
@@ -244,10 +238,52 @@ class OneSided : public Pattern {
       exposed_.read(content_);
       add(far_image_.compare(content_, ""));
     }
+    prove_completion(found);
     return found;
   }
 
  private:
+  // Memory that `count` operations of this repetition will fill, here and at the other rank.
+  void prepare_targets(std::uint64_t count) {
+    if (fetched_image_.size() > 0) {
+      fetched_image_.clear(contents_.repetition * 2);
+      expect_fetched(count);
+      fetched_image_.poison(memory_.fetched);
+    }
+    expose(contents_.repetition, count);
+    MPI_Barrier(s_.comm);
+  }
+
+  // One more operation, as the first. Once it has ended, but before a lock around it does, its own rank must have what
+  // it fetched; then a message tells the other rank to look.
+  void prove_completion(Validation& found) {
+    const auto look = [&found](const Validation& late) {
+      found.wrong_items += late.wrong_items;
+      found.error += late.error;
+      if (found.detail.empty() && late.wrong_items > 0) found.detail = "at the end of an operation " + late.detail;
+    };
+    const bool locks = acts_ && completion_.locks_once;
+    prepare_targets(1);
+    if (locks) code_ |= MPI_Win_lock(MPI_LOCK_SHARED, other_, 0, exposed_.window());
+    if (acts_ || completion_.together) one(0);
+    if (fetched_image_.size() > 0) look(fetched_image_.compare(memory_.fetched, ""));
+    notify(acts_, exposes_);
+    if (far_image_.size() > 0 && s_.wishes->window_sync != "flush_local") {
+      exposed_.read(content_, MPI_LOCK_SHARED);
+      look(far_image_.compare(content_, ""));
+    }
+    notify(exposes_, acts_);
+    if (locks) code_ |= MPI_Win_unlock(other_, exposed_.window());
+    MPI_Barrier(s_.comm);
+    check_mpi(code_, "one-sided operations");
+    injection();  // none of a sample's
+  }
+  // A message to the other rank, from it, or both.
+  void notify(bool sends, bool receives) {
+    code_ |= MPI_Sendrecv(nullptr, 0, MPI_CHAR, sends ? other_ : MPI_PROC_NULL, 0, nullptr, 0, MPI_CHAR,
+                          receives ? other_ : MPI_PROC_NULL, 0, s_.comm, MPI_STATUS_IGNORE);
+  }
+
   std::size_t index_of(std::size_t offset) const { return offset / s_.wishes->type->bytes; }
   // Initial content of the target memory, and the summand of operation i's message in element e.
   std::int64_t first_value(int owner, std::size_t e) const { return contents_.value(owner + 2, e); }

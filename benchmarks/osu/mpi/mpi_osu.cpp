@@ -246,21 +246,6 @@ std::vector<double> slowest_laps(const CaseResult& result) {
 
 }  // namespace
 
-Spot Spot::at(std::size_t place) {
-  Spot spot;
-  const std::size_t pair = place % 17, rest = place / 17;
-  if (pair > 0) spot.letters = std::string{memory_letters[(pair - 1) / 4], memory_letters[(pair - 1) % 4]};
-  spot.window = rest % (most_windows + 1);
-  spot.type = rest / (most_windows + 1);
-  return spot;
-}
-
-std::size_t Spot::place() const {
-  const std::size_t pair =
-      letters.empty() ? 0 : 1 + 4 * memory_letters.find(letters[0]) + memory_letters.find(letters[1]);
-  return (type * (most_windows + 1) + window) * 17 + pair;
-}
-
 const std::vector<Titled>& mpi_table() {
   static const std::vector<Titled> table = [] {
     std::vector<Titled> all;
@@ -293,11 +278,12 @@ Preset Osu::preset(const std::string& name) const {
   return {{"time-limit", "0.05"}, {"min-repetitions", "6"}, {"maxsize", test_.empty() ? "1048576" : "4194304"}};
 }
 
-// OSU's own range of sizes: collectives end at 1 MiB, and start with an element.
+// OSU's own range of sizes: collectives end at 1 MiB, and latencies of messages start with empty ones.
 Osu::Sizes Osu::sizes(const Titled& test) const {
   const bool collective = !is_pairs(test.kind);
   Sizes sizes{static_cast<std::uint64_t>(minsize_.get()), static_cast<std::uint64_t>(maxsize_.get())};
   if (collective) sizes.maximum = std::min<std::uint64_t>(sizes.maximum, 1 << 20);
+  if (is_ping_pong(test.kind) && !test.partitioned && !minsize_.given()) sizes.minimum = 0;
   const std::string& text = message_size_;
   if (text.empty()) return sizes;
   const Reading reading{"message-size", "[MIN:]MAX, at most 2^30 B", text};
@@ -394,7 +380,8 @@ void Osu::check(const Plan& plan) const {
   percentiles_in(tail_);
   neighbourhood_in(neighbours_, plan.ranks);
   device_mapping(plan.ranks);
-  if (validation_warmup_.given() && !validation_) throw UsageError("--validation-warmup goes with --validation (-c)");
+  if (validation_warmup_.given() && validation_ == "none")
+    throw UsageError("--validation-warmup goes with --validation (-c)");
   if (pairs_in(pairs_) == 0 && pairs_.given() && where_.given())
     throw UsageError("--pairs all and --where: give one of them");
   if (vary_window_ && window_.given()) throw UsageError("--vary-window and --window-size: give one of them");
@@ -421,7 +408,7 @@ void Osu::check(const Plan& plan) const {
 
 Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place, int ranks) const {
   Wishes wishes;
-  const Spot spot = Spot::at(place);
+  const Spot& spot = spots_[place];
   wishes.window = is_windowed(test.kind) ? spot.window > 0 ? std::uint64_t{1} << (spot.window - 1)
                                                            : static_cast<std::uint64_t>(window_.get())
                                          : 1;
@@ -543,7 +530,8 @@ std::vector<Group> Osu::groups(const Plan& plan) const {
         labels["to"] = spot.letters.substr(1);
         prefix += fmt::format("{}-{}/", spot.letters[0], spot.letters[1]);
       }
-      Group group = group_of(test, plan, sizes_of(titled, type, plan.ranks), prefix, labels, spot.place());
+      spots_.push_back(spot);
+      Group group = group_of(test, plan, sizes_of(titled, type, plan.ranks), prefix, labels, spots_.size() - 1);
       leave_out_large(group, plan);
       for (Case& one : group.cases)
         if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
@@ -676,7 +664,7 @@ void Osu::report_counts(const Case& measured, std::uint64_t count, const std::ve
   if (!counts_.is_open()) return;
   const Point& point = point_of(measured);
   for (int rank = 0; rank < ranks_; ++rank) {
-    counts_ << fmt::format("{} {} {} {} {} {}", point.test->name, types()[Spot::at(point.place).type].name, point.bytes,
+    counts_ << fmt::format("{} {} {} {} {} {}", point.test->name, types()[spots_[point.place].type].name, point.bytes,
                            sample_, rank, count);
     for (std::size_t i = 0; i < events; ++i)
       counts_ << fmt::format(" {:.0f}", all[static_cast<std::size_t>(rank) * events + i]);
@@ -776,12 +764,11 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   std::vector<Metric> list;
   std::vector<double> slowest = slowest_laps(result);
   double moved = 0;  // bytes of an operation, of all pairs
-  const Layout layout = takes_layout(test) && point.bytes > 0
-                            ? Layout::read(ddt_).in_bytes(types()[Spot::at(point.place).type])
-                            : Layout{};
+  const Layout layout =
+      takes_layout(test) && point.bytes > 0 ? Layout::read(ddt_).in_bytes(types()[spots_[point.place].type]) : Layout{};
   const std::uint64_t transmitted = layout.kind.empty() ? point.bytes : layout.sent_of(point.bytes);
   if (is_windowed(test.kind)) {
-    const std::size_t number = Spot::at(point.place).window;
+    const std::size_t number = spots_[point.place].window;
     const double window = number > 0 ? std::exp2(number - 1) : static_cast<double>(window_.get());
     moved = static_cast<double>(transmitted) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
     list.push_back({"bandwidth", moved / mean_of(own) / mega, "MB/s",

@@ -23,9 +23,6 @@ struct Spot {
   std::size_t type = 0;      // of types()
   std::size_t window = 0;    // of the sweep: 2^(window - 1) messages; 0: --window-size
   std::string letters = "";  // "DH"; "": --where
-  // As Table's number of a place.
-  static Spot at(std::size_t place);
-  std::size_t place() const;
 };
 
 class Osu : public operations::Table<Setting> {
@@ -133,8 +130,10 @@ class Osu : public operations::Table<Setting> {
   Text root_{*this, {"root-rank", "of rooted collectives: fixed:RANK, or rotate", "", {"-k"}}, "fixed:0"};
   Flag in_place_{*this, {"in-place", "collectives with MPI_IN_PLACE", "", {"-l"}}, false};
   Flag full_{*this, {"full", "text of OSU's: also minimum, maximum and iterations", "", {"-f"}}, false};
-  Flag validation_{
-      *this, {"validation", "text of OSU's: what was found; all is checked in any case", "", {"-c"}}, false};
+  Choice validation_{*this,
+                     {"validation", "text of OSU's: what was found; all is checked in any case", "", {"-c"}, "column"},
+                     "none",
+                     {"none", "column"}};
   Text tail_{*this,
              {"tail-lat",
               "percentiles of single operations, of the slowest rank in each, also in OSU's text; at most five, 0 to "
@@ -197,6 +196,7 @@ class Osu : public operations::Table<Setting> {
   std::string test_;
   std::map<std::string, const Titled*> titled_;                                           // by test
   mutable std::map<std::tuple<std::string, std::uint64_t, std::size_t>, Wishes> wishes_;  // by test, size and place
+  mutable std::vector<Spot> spots_{Spot{}};  // of the cases' groups: a point's place is a number of this list
   const Titled* prepared_ = nullptr;
   int ranks_ = 2;
   MPI_Comm comm_ = MPI_COMM_NULL;
