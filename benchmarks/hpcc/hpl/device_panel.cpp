@@ -53,8 +53,8 @@ void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const Ma
   head_.assign(layout_.block + 1, -1);
   kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1), turns_.get(), as_uint(turn_words)}, 1);
   take(queue, matrix);
-  for (std::size_t first = 0; first < step.width; first += wide_columns) {
-    const std::size_t last = std::min(step.width, first + wide_columns);
+  for (std::size_t first = 0; first < step.width; first += subpanel_columns) {
+    const std::size_t last = std::min(step.width, first + subpanel_columns);
     for (std::size_t begin = first; begin < last; begin += narrow_columns)
       factor_columns(queue, begin, std::min(last, begin + narrow_columns), last);
     if (last < step.width) update_right_of(queue, first, last);
