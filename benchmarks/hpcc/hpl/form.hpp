@@ -71,6 +71,8 @@ class Form {
   // Without waiting: whether factor() is complete on this rank, and whether exchanges and updates are.
   virtual bool has_panel() { return true; }
   virtual bool has_finished() { return true; }
+  // Without waiting: starts more of an update that is not started as a whole, if its turn has come.
+  virtual void continue_update() {}
 
   // On the owner of a diagonal block: y = L^-1 y, x = U^-1 x. On the ranks of its column of the grid: subtracts L y
   // from the rows below it, U x from the rows above it.
