@@ -102,6 +102,13 @@ class Lines {
     for (std::size_t s = 0; s < layout_.blocks(); ++s) lower_[s * layout_.n + rows_[s]] = 1;
   }
 
+  double largest_factor() const {
+    double largest = 0;
+    for (const double l : lower_)
+      largest = std::max(largest, std::isnan(l) ? std::numeric_limits<double>::infinity() : std::abs(l));
+    return largest;
+  }
+
   struct Element {
     double product = 0, size = 0;     // of L U at the element; of |L| |U|
     std::size_t row = 0, column = 0;  // of A
@@ -141,6 +148,7 @@ Witnesses check_tiles(const Matrix& matrix, const Layout& layout, double unit, F
   lines.add_up(teams);
   const Dealt rows = blocks_of(layout, layout.rows), columns = blocks_of(layout, layout.columns);
   Witnesses found;
+  found.largest_factor = lines.largest_factor();
   std::mutex lock;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < rows.count(); ++i)

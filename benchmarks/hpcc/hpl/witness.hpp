@@ -1,4 +1,4 @@
-// Checks L U = P A by one element of each tile, which every update of the tile changes.
+// Checks L U = P A by one element of each tile, which every update of the tile changes, and the choice of pivots.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@ struct Witnesses {
   double largest = 0;                    // |P A - L U| / (eps |L| |U| sqrt(n)) of any compared element, on this rank
   std::uint64_t checked = 0, wrong = 0;  // of this rank, one per tile
   std::string detail;                    // of the largest
+  double largest_factor = 0;  // magnitude in L's chosen rows, of all ranks: 1 and rounding if pivots are the largest
 };
 
 // `seed` chooses a row of each block row and a column of each block column, the same on all ranks; the element at each
