@@ -143,7 +143,13 @@ class DeviceForm final : public Form {
     panel_->factor(*panel_queue_, step, pivoting, a(0, 0), *panels_[panel]);
     panel_queue_->finished();  // submits its commands
   }
-  bool has_panel() override { return panel_queue_->finished(); }
+  bool has_panel() override { return panel_->is_enqueued() && panel_queue_->finished(); }
+  bool continue_panel() override {
+    if (panel_->is_enqueued()) return false;
+    panel_->factor_further(*panel_queue_);
+    panel_queue_->finished();  // submits its commands
+    return true;
+  }
   bool has_finished() override { return rest_.columns == 0 && queue_->finished(); }
   void continue_update() override {
     if (has_panel() || queue_->finished()) update_further();

@@ -122,7 +122,7 @@ void Solver::await_panel() {
   while (!form_.has_panel()) {
     form_.continue_update();
     if (timed_->is_open(update) && form_.has_finished()) timed_->end(update);
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (!form_.continue_panel()) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
 
