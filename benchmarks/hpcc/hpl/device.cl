@@ -99,6 +99,28 @@ KERNEL row_sums(__global double* sums, __global const double* x, const ulong col
   if (item < 3) sums[3 * i + item] = parts[item * GROUP];
 }
 
+#define MORE_THAN_ALL 0x1p1000  // stands for NaN
+
+// Per row: the largest magnitude of its first lengths[i] elements.
+KERNEL largest_of_rows(__global const NUMBER* a, const ulong pitch, __global const ulong* lengths,
+                       __global double* largest) {
+  __local double parts[GROUP];
+  const ulong i = get_group_id(0);
+  const uint item = get_local_id(0);
+  double found = 0;
+  for (ulong j = item; j < lengths[i]; j += GROUP) {
+    const double value = (double)a[i * pitch + j], size = value == value ? fabs(value) : MORE_THAN_ALL;
+    if (size > found) found = size;
+  }
+  parts[item] = found;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+    if (item < half_of && parts[item + half_of] > parts[item]) parts[item] = parts[item + half_of];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (item == 0) largest[i] = parts[0];
+}
+
 // Copies runs of `width` elements, each from its own offset.
 KERNEL gather(__global const NUMBER* a, __global const ulong* places, const ulong width, const ulong count,
               __global double* out) {

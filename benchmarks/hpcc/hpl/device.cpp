@@ -122,6 +122,17 @@ class DeviceForm final : public Form {
     return found;
   }
 
+  std::optional<double> largest_of_rows(std::span<const std::uint64_t> lengths) override {
+    if (lengths.empty()) return 0;
+    const auto of_device = given(lengths);
+    const auto largest = device_.allocate(lengths.size() * sizeof(double), own_);
+    kernels_.start(*queue_, "largest_of_rows", {matrix_.get(), std::uint64_t{pitch_}, of_device.get(), largest.get()},
+                   lengths.size());
+    std::vector<double> values(lengths.size());
+    queue_->read(whole(*largest), as_bytes(values));
+    return *std::ranges::max_element(values);
+  }
+
   void poison() override {
     taken_ = none_;
     std::vector<Buffer*> all{upper_.get(), copy_.get(), vector_.get(), block_vector_.get()};

@@ -51,6 +51,8 @@ class Form {
   // Makes the matrix on the device, or the sums of its rows; does nothing if the device cannot.
   virtual bool generate(const Matrix&) { return false; }
   virtual std::optional<RowSums> row_sums(const Matrix&, std::span<const double>) { return std::nullopt; }
+  // The largest magnitude of the first lengths[i] elements of each row i, infinite for NaN; likewise.
+  virtual std::optional<double> largest_of_rows(std::span<const std::uint64_t>) { return std::nullopt; }
   // Untimed: fills all memory except the matrix with bytes that make NaN.
   virtual void poison() = 0;
 

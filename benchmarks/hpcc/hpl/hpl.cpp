@@ -225,12 +225,14 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
   teams_.column->broadcast(std::as_writable_bytes(std::span(x)), 0);
   const bool differs = std::memcmp(x.data(), solution.data(), x.size() * sizeof(double)) != 0;
   const double rounded_one = 1 + factor_tolerance * unit_of(Factors::own, factor_type());
-  const bool are_largest = kind() == Kind::dominant || tiles.largest_factor <= rounded_one;
+  const bool pivots = kind() == Kind::general && !solver_->is_broken();
+  const double factor = pivots ? largest_factor(layout_, *form_, teams_, tiles) : 0;
+  const bool are_largest = factor <= rounded_one;
   validation.wrong_items = (found.largest_row <= row_tolerance && !differs && are_largest ? 0 : 1) + tiles.wrong;
   found_["scaled_residual"] = finite_or_null(found.scaled);
   found_["largest_row_residual"] = finite_or_null(found.largest_row);
   found_["largest_tile_error"] = finite_or_null(tiles.largest);
-  found_["largest_factor"] = finite_or_null(tiles.largest_factor);
+  found_["largest_factor"] = pivots ? finite_or_null(factor) : Json(nullptr);
   found_["normalised_error"] = kind() == Kind::dominant ? finite_or_null(found.normalised_error) : Json(nullptr);
   if (solver_->corrupt() >= 0) {
     validation.error = std::numeric_limits<double>::quiet_NaN();
@@ -246,8 +248,7 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
   } else if (tiles.wrong > 0) {
     validation.detail = fmt::format("{} of {} tiles are wrong: {}", tiles.wrong, tiles.checked, tiles.detail);
   } else if (!are_largest) {
-    validation.detail =
-        fmt::format("a pivot is not the largest of its column: L has an element of {:.9g}", tiles.largest_factor);
+    validation.detail = fmt::format("a pivot is not the largest of its column: L has an element of {:.9g}", factor);
   } else if (!(found.scaled <= hpl_threshold) || validation.wrong_items > 0) {
     validation.detail = fmt::format("scaled residual {:.3g} (at most {}), of row {} {:.3g} (at most {})", found.scaled,
                                     hpl_threshold, found.worst_row, found.largest_row, row_tolerance);

@@ -26,6 +26,7 @@ WRONG = [
     ("diagonal-not-divided", "values[k + j] /= block[j * (SOLVED + 1) + j];", "values[k + j] /= 1;", DOMINANT),
     ("product-added", "s[i] -= parts[item];", "s[i] += parts[item];", DOMINANT),
     ("pivot-of-another-rank-ignored", "for (uint rank = 1; rank < ranks; ++rank)", "for (uint rank = ranks; rank < ranks; ++rank)", COLUMN),
+    ("pivots-not-looked-at", "if (size > found) found = size;", "if (size > 2) found = size;", GENERAL),
     ("pivots-global-row-wrong", "(local_row / block * ranks + own) * block", "(local_row / block * ranks) * block", SQUARE),
     ("row-that-leaves-the-block-lost", "best == own ? (uint)chosen[2] : NONE;", "NONE;", COLUMN),
     ("row-within-the-block-lost", "? (uint)(row - begin) : best", "? NONE : best", COLUMN),
