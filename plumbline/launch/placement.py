@@ -55,7 +55,7 @@ class Placement:
             if rank.host != wanted:
                 there = record.hosts[rank.host].name
                 return (
-                    f"rank {rank.rank} is on node {rank.host} ({there}), but --distribution "
+                    f"rank {rank.rank} is on node {rank.host} ({there}), but --rank-order "
                     f"{self.distribution} places it on node {wanted} of {self.nodes}: "
                     "the launcher placed the ranks in its own way"
                 )
@@ -68,7 +68,7 @@ def placement_of(
     """The placement of these options, or None without any. Raises :class:`UsageError`."""
     if nodes is None and per_node is None:
         if distribution is not None:
-            raise UsageError(f"--distribution {distribution} needs --nodes or --ranks-per-node")
+            raise UsageError(f"--rank-order {distribution} needs --nodes or --ranks-per-node")
         return None
     kind = distribution or DISTRIBUTIONS[0]
     if nodes is not None and per_node is not None:

@@ -49,7 +49,7 @@ _TAKEN_OVER = frozenset(
 # plumb's options that apply to calibrations as well.
 _LAUNCHING = frozenset(
     (
-        *("world", "ranks", "nodes", "ranks-per-node", "distribution", "runtime", "launcher"),
+        *("world", "ranks", "nodes", "ranks-per-node", "rank-order", "runtime", "launcher"),
         *("launcher-args", "oversubscribe", "verbose"),
     )
 )
@@ -115,7 +115,7 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
         _option("nodes", "integer", "nodes, each with the same number of ranks", minimum=1),
         _option("ranks-per-node", "integer", "ranks of each node", minimum=1),
         _option(
-            "distribution",
+            "rank-order",
             "choice",
             "order of ranks: a node after the other, or nodes in turn (default: block)",
             choices=list(DISTRIBUTIONS),
@@ -238,7 +238,7 @@ def _launch_request(given: Given, environ: Mapping[str, str]) -> LaunchRequest:
     ranks, nodes, per_node = count("ranks"), count("nodes"), count("ranks-per-node")
     if ranks is None and "SLURM_NTASKS" in environ and (nodes is None) != (per_node is None):
         ranks = default_ranks(environ)
-    placement = placement_of(ranks, nodes, per_node, given.values.get("distribution"))
+    placement = placement_of(ranks, nodes, per_node, given.values.get("rank-order"))
     return LaunchRequest(
         ranks=placement.ranks if placement else given.count("ranks", default_ranks(environ)),
         launcher=given.values.get("launcher", "auto"),

@@ -143,7 +143,10 @@ ON_A_DEVICE = [
 ]
 WRONG_ON_A_DEVICE = {
     1: [("update-skipped", GENERAL), ("displaced-lost", GENERAL), ("wrong-entry", DOMINANT)],
-    2: [("stale-broadcast", GENERAL), ("last-column-left", DOMINANT), ("no-backward", GENERAL)],
+    2: [
+        *[("stale-broadcast", GENERAL), ("last-column-left", DOMINANT), ("no-backward", GENERAL)],
+        ("zero-column", GENERAL),
+    ],
 }
 
 
@@ -173,6 +176,8 @@ def test_hpl_on_devices(tmp_path: Path, grids: tuple[str, ...]) -> None:
     for one, found in zip(runs, launch(tmp_path, ranks, runs), strict=True):
         should = "passed" if one["benchmark"] == "hpl" else "failed"
         assert found["status"] == should, (one, found)
+        if "zero-column" in one["benchmark"]:
+            assert "column 20 has no pivot" in found["outcomes"][0]["reason"]
 
 
 REFINED = [

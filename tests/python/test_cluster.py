@@ -128,7 +128,7 @@ def test_openshmem_between_hosts(
 def test_ranks_lie_as_asked(
     plumb: Callable[..., Done], home: Path, launcher: str, distribution: str, expected: list[int]
 ) -> None:
-    words = ("--nodes", "2", "--ranks-per-node", "2", "--distribution", distribution)
+    words = ("--nodes", "2", "--ranks-per-node", "2", "--rank-order", distribution)
     words += ("--launcher", launcher, "--oversubscribe", "--test")
     salloc = ("salloc", "--quiet", "--nodes=2", "--ntasks=4")
     status, out, err = plumb("run", *B_EFF, *words, before=salloc)

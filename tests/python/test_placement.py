@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
+from plumbline.engine.program import Description
 from plumbline.launch.placement import Placement, device_map, placement_of, why_misplaced
 from plumbline.record.record import Record, parse_record
 from plumbline.report.sharing import shared_devices
+from plumbline.run.plan import option_groups
+from tests.launching import program
 
 DOCUMENT: dict[str, Any] = json.loads((DATA / "record.json").read_text())
 
@@ -56,7 +61,7 @@ def test_options_define_a_placement(asked: tuple[Any, ...], expected: Placement 
         ((5, 2, 3, None), "--ranks 5 must be --nodes 2 times --ranks-per-node 3, 6"),
         ((5, 2, None, None), "--nodes must divide the 5 ranks, not 2"),
         ((5, None, 2, None), "--ranks-per-node must divide the 5 ranks, not 2"),
-        ((4, None, None, "cyclic"), "--distribution cyclic needs --nodes"),
+        ((4, None, None, "cyclic"), "--rank-order cyclic needs --nodes"),
     ],
 )
 def test_wrong_numbers_are_a_sentence(asked: tuple[Any, ...], said: str) -> None:
@@ -172,3 +177,17 @@ def test_ranks_that_started_alone_are_an_error(
     status, _, err = plumb("run", "b_eff", "-n", "2", "--launcher", "mpirun", "--no-model")
     assert status == 3
     assert "one world of 2 ranks was to start, but openmpi started 2, of 1 and 1" in err
+
+
+@pytest.mark.parametrize("name", ["plumb-mpi", "plumb-shmem", "plumb-serial"])
+def test_no_option_has_two_meanings(name: str) -> None:
+    """An option of plumb's own would hide a benchmark's."""
+    if not program(name).exists():
+        pytest.skip(f"{name} is not built")
+    command = [str(program(name)), "--describe"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    description = Description.model_validate_json(done.stdout)
+    for benchmark in description.benchmarks:
+        groups = option_groups(description, benchmark)
+        names = Counter(option.name for group in groups for option in group.options)
+        assert max(names.values()) == 1, (benchmark.name, names.most_common(3))

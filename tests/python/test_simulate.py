@@ -27,6 +27,7 @@ from plumbline.system.files import load_system
 Golden = Callable[[str, str], None]
 NOCTUA1 = load_system(ROOT / "systems" / "noctua1-520n.toml")
 NOCTUA2 = load_system(ROOT / "systems" / "noctua2-u280.toml")
+XEON = load_system(ROOT / "systems" / "xeon-gold-6148.toml")
 CYGNUS = load_system(ROOT / "systems" / "cygnus-520n.toml")
 _seconds = st.floats(1e-6, 1e-2)
 _kernels = st.builds(hpl.Kernels, _seconds, _seconds, _seconds)
@@ -173,6 +174,17 @@ def test_ptrans_agrees_with_the_forecast(transport: str) -> None:
     point = forecaster_of("ptrans").forecast(
         NOCTUA1, Scenario(size=16384, ranks=16, transport=transport)
     )
+    assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
+    assert found.seconds == pytest.approx(point.seconds, rel=1e-3)
+
+
+def test_ptrans_without_kernels_takes_the_devices_memory() -> None:
+    found = simulate(XEON, SimulationRequest("ptrans", 2, 2, 8192, transport="mpi"))
+    point = forecaster_of("ptrans").forecast(XEON, Scenario(size=8192, ranks=4, transport="mpi"))
+    array = 4 * 8192**2 / 4
+    device = XEON.device
+    assert device is not None
+    assert point.prediction.parts["memory"] == device.memory_s(2 * array, array)
     assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
     assert found.seconds == pytest.approx(point.seconds, rel=1e-3)
 
@@ -331,7 +343,7 @@ def test_a_timeline_is_one_page_offline(plumb: Plumb, home: Path, tmp_path: Path
         ("hpl --system noctua1-520n --ranks 4 --transport chanel", "has no bitstream"),
         ("hpl --system xeon-gold-6148 --ranks 4", "no figure"),
         ("ptrans --system noctua1-520n -P 2 -Q 8", "-P must equal -Q"),
-        ("ptrans --system h200", "has no figure ptrans"),
+        ("ptrans --system h200", "has no figure read in the table [legs]"),
         ("shallow_water --system noctua1-520n --ranks 2", "has no"),
         ("hpl --system noctua1-520n --graph x", "--graph applies to shallow_water only"),
         ("shallow_water --system noctua2-u280 --graph x --ranks 4", "omit --ranks"),

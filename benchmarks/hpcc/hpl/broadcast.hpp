@@ -12,8 +12,8 @@ namespace plumb::hpl {
 // ring: to the right. torus: both directions of the ring, half of the ranks each. tree: binomial.
 enum class Way { ring, torus, tree };
 
-// Lanes of a grid's exchanges; the first two are for panels along rows.
-inline constexpr int top_lane = 2, rows_lane = 3;
+// Lanes of a grid's exchanges; the first two are for panels along rows, the last and the next for pivots.
+inline constexpr int top_lane = 2, rows_lane = 3, pivots_lane = 4;
 
 // Links of one rank in a broadcast: its source (-1 at the root) and its targets, in order. Places in a row of
 // `length`; distances are counted from the root to the right.

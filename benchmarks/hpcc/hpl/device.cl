@@ -99,6 +99,28 @@ KERNEL row_sums(__global double* sums, __global const double* x, const ulong col
   if (item < 3) sums[3 * i + item] = parts[item * GROUP];
 }
 
+#define MORE_THAN_ALL 0x1p1000  // stands for NaN
+
+// Per row: the largest magnitude of its first lengths[i] elements.
+KERNEL largest_of_rows(__global const NUMBER* a, const ulong pitch, __global const ulong* lengths,
+                       __global double* largest) {
+  __local double parts[GROUP];
+  const ulong i = get_group_id(0);
+  const uint item = get_local_id(0);
+  double found = 0;
+  for (ulong j = item; j < lengths[i]; j += GROUP) {
+    const double value = (double)a[i * pitch + j], size = value == value ? fabs(value) : MORE_THAN_ALL;
+    if (size > found) found = size;
+  }
+  parts[item] = found;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+    if (item < half_of && parts[item + half_of] > parts[item]) parts[item] = parts[item + half_of];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (item == 0) largest[i] = parts[0];
+}
+
 // Copies runs of `width` elements, each from its own offset.
 KERNEL gather(__global const NUMBER* a, __global const ulong* places, const ulong width, const ulong count,
               __global double* out) {
@@ -283,34 +305,51 @@ KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const
   }
 }
 
-// One group, if other ranks have rows of the panel too: this rank's largest magnitude, its row in w, and the
-// row.
+// If other ranks have rows of the panel too, each tells all of them its candidate for the pivot: its largest magnitude,
+// the global row, the row in w, then the row's elements. Row and magnitude are exact in double.
+#define CANDIDATE_HEAD 3
+#define NO_MAGNITUDE (-1.0)  // all are NaN, or there are no rows
+
+// One group: this rank's candidate. Rows of w from `width` on are local rows from `below` on, of blocks dealt out to
+// `ranks` ranks, of which this is `own`.
 KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint width, const uint groups,
-                      __global const NUMBER* value_of_group, __global const uint* row_of_group,
-                      __global double* candidate) {
+                      __global const NUMBER* value_of_group, __global const uint* row_of_group, const ulong begin,
+                      const ulong below, const ulong block, const uint ranks, const uint own,
+                      __global double* candidates, const uint length) {
   BEST_OF_ALL
   const uint row = best_rows[0];
+  __global double* candidate = candidates + own * length;
   if (item == 0) {
-    candidate[0] = best_values[0];
-    candidate[1] = row;
+    const ulong local_row = below + (row - width);
+    const ulong global_row = row < width ? begin + row : (local_row / block * ranks + own) * block + local_row % block;
+    candidate[0] = row != NONE ? (double)best_values[0] : NO_MAGNITUDE;
+    candidate[1] = (double)global_row;
+    candidate[2] = (double)row;
   }
-  for (uint c = item; c < width && row != NONE; c += GROUP) candidate[2 + c] = w[c * pitch + row];
+  for (uint c = item; c < width && row != NONE; c += GROUP) candidate[CANDIDATE_HEAD + c] = w[c * pitch + row];
 }
 
-KERNEL swap_rows(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const uint other) {
-  for (uint c = get_local_id(0); c < width; c += GROUP) {
-    const NUMBER moved = w[c * pitch + j];
-    w[c * pitch + j] = w[c * pitch + other];
-    w[c * pitch + other] = moved;
+// One group: the best of all ranks' candidates (`length` elements apart) becomes the pivot of column j. Its row moves
+// to row j of every rank's block, and row j to that row, on the ranks that have it: on all if it is in the block.
+KERNEL take_candidate(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const ulong begin,
+                      const uint ranks, const uint own, __global const double* candidates, const uint length,
+                      __global long* head, const uint singular) {
+  uint best = 0;
+  for (uint rank = 1; rank < ranks; ++rank)
+    if (IS_BETTER(candidates[rank * length], candidates[rank * length + 1], candidates[best * length],
+                  candidates[best * length + 1]))
+      best = rank;
+  __global const double* chosen = candidates + best * length;
+  const ulong row = chosen[0] != NO_MAGNITUDE ? (ulong)chosen[1] : begin + j;
+  if (get_local_id(0) == 0) {
+    head[j] = (long)row;
+    if (!(chosen[0] > 0) && head[singular] < 0) head[singular] = (long)(begin + j);
   }
-}
-
-// One group: row j moves to row `other`, if given, and `row` to row j.
-KERNEL put_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const uint other,
-                 __global const double* row) {
+  if (row == begin + j) return;
+  const uint other = row < begin + width ? (uint)(row - begin) : best == own ? (uint)chosen[2] : NONE;
   for (uint c = get_local_id(0); c < width; c += GROUP) {
     if (other != NONE) w[c * pitch + other] = w[c * pitch + j];
-    w[c * pitch + j] = (NUMBER)row[c];
+    w[c * pitch + j] = (NUMBER)chosen[CANDIDATE_HEAD + c];
   }
 }
 

@@ -122,6 +122,17 @@ class DeviceForm final : public Form {
     return found;
   }
 
+  std::optional<double> largest_of_rows(std::span<const std::uint64_t> lengths) override {
+    if (lengths.empty()) return 0;
+    const auto of_device = given(lengths);
+    const auto largest = device_.allocate(lengths.size() * sizeof(double), own_);
+    kernels_.start(*queue_, "largest_of_rows", {matrix_.get(), std::uint64_t{pitch_}, of_device.get(), largest.get()},
+                   lengths.size());
+    std::vector<double> values(lengths.size());
+    queue_->read(whole(*largest), as_bytes(values));
+    return *std::ranges::max_element(values);
+  }
+
   void poison() override {
     taken_ = none_;
     std::vector<Buffer*> all{upper_.get(), copy_.get(), vector_.get(), block_vector_.get()};
@@ -142,14 +153,18 @@ class DeviceForm final : public Form {
   void factor(const Step& step, bool pivoting, Team&, std::size_t panel) override {
     panel_->factor(*panel_queue_, step, pivoting, a(0, 0), *panels_[panel]);
     panel_queue_->finished();  // submits its commands
-    is_factoring_ = true;
   }
-  bool has_panel() override {  // and the update goes on
-    if (panel_queue_->finished()) is_factoring_ = false;
-    if (!is_factoring_ || queue_->finished()) update_further();
-    return !is_factoring_;
+  bool has_panel() override { return panel_->is_enqueued() && panel_queue_->finished(); }
+  bool continue_panel() override {
+    if (panel_->is_enqueued()) return false;
+    panel_->factor_further(*panel_queue_);
+    panel_queue_->finished();  // submits its commands
+    return true;
   }
   bool has_finished() override { return rest_.columns == 0 && queue_->finished(); }
+  void continue_update() override {
+    if (has_panel() || queue_->finished()) update_further();
+  }
 
   PanelHead head(const Step& step, std::size_t panel) override {
     std::vector<std::int64_t> words(layout_.block + 1);
@@ -204,12 +219,12 @@ class DeviceForm final : public Form {
   // While a panel is factored, a product of part of the columns, which leaves multiprocessors to it: its kernels would
   // else wait for the whole product. Then all the others.
   void update_further() {
-    if (is_factoring_ && panel_queue_->finished()) is_factoring_ = false;
+    const bool is_factoring = !has_panel();
     const std::size_t piece =
-        is_factoring_ ? std::max(in_units(rest_.all / 16, room_.columns), least_piece) : rest_.columns;
+        is_factoring ? std::max(in_units(rest_.all / 16, room_.columns), least_piece) : rest_.columns;
     const std::size_t columns = std::min(piece, rest_.columns);
     if (columns > 0)
-      products_->subtract(*queue_, columns, rest_.upper, rest_.to, is_factoring_ ? panel_->multiprocessors() : 0);
+      products_->subtract(*queue_, columns, rest_.upper, rest_.to, is_factoring ? panel_->multiprocessors() : 0);
     rest_.columns -= columns;
     rest_.upper.offset += columns;
     rest_.to.offset += columns;
@@ -307,7 +322,6 @@ class DeviceForm final : public Form {
 
   static constexpr std::size_t none_ = ~std::size_t{0}, least_piece = 1024;
   std::size_t taken_ = none_;  // the step whose panel the products hold
-  bool is_factoring_ = false;
   Rest rest_;
   static constexpr TileRoom room_{};
   Device& device_;

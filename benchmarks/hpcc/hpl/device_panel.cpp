@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_searching = 256, side_of_tile = 16, strip_of_update = 32;
 constexpr std::size_t turn_words = 2 * most_searching + 1;
-constexpr std::uint32_t no_row = 0xffffffff;
+constexpr std::size_t candidate_head = 3, candidate_unit = 8;  // elements
 
 std::uint32_t as_uint(std::size_t value) {
   return static_cast<std::uint32_t>(value);
@@ -30,38 +30,72 @@ DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernel
       rows_(session.device.allocate(2 * most_searching * sizeof(std::uint32_t), own)),
       told_rows_(session.device.allocate((2 * most_searching + narrow_columns) * narrow_columns * element_bytes, own)),
       turns_(session.device.allocate(turn_words * sizeof(std::uint32_t), own)),
-      candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)),
       all_multiprocessors_(session.device.info().compute_units) {
   const DeviceInfo& device = session.device.info();
   most_together_ = device.runtime == "cuda" ? std::min<std::size_t>(device.compute_units, most_searching) : 1;
-  const std::size_t candidate_bytes = candidate_->size(), ranks = static_cast<std::size_t>(column.size());
-  sent_ = allocate_host(session.device, candidate_bytes);
-  received_ = allocate_host(session.device, ranks * candidate_bytes);
   const std::size_t bytes = layout.block * layout.block * element_bytes, piece = PanelBroadcast::piece_of(bytes);
   top_ = session.device.allocate((bytes / piece + 1) * piece, session.memory);
-  if (column.size() > 1)
-    top_broadcast_ = std::make_unique<PanelBroadcast>(session.transport, Way::tree, column,
-                                                      std::vector<BufferView>{whole(*top_)}, piece, top_lane);
+  if (column.size() == 1) return;
+  top_broadcast_ = std::make_unique<PanelBroadcast>(session.transport, Way::tree, column,
+                                                    std::vector<BufferView>{whole(*top_)}, piece, top_lane);
+  for (std::size_t turn = 0; turn < candidates_.size(); ++turn)
+    candidates_[turn].emplace(session, column, candidate_head + layout.block, pivots_lane + static_cast<int>(turn));
+}
+
+DevicePanel::Candidates::Candidates(Session& session, Team& column, std::size_t elements, int lane)
+    : length((elements + candidate_unit - 1) / candidate_unit * candidate_unit) {
+  const std::size_t bytes = length * sizeof(double);
+  all = session.device.allocate(static_cast<std::size_t>(column.size()) * bytes, session.memory);
+  const auto at = [&](int place) { return BufferView{all.get(), static_cast<std::size_t>(place) * bytes, bytes}; };
+  plumb::Step step;
+  for (int place = 0; place < column.size(); ++place) {
+    if (place == column.rank()) continue;
+    step.sends.push_back({place, lane, {at(column.rank())}});
+    step.receives.push_back({place, lane, {at(place)}});
+  }
+  exchange = session.transport->compile(Exchange{{step}}, column);
+}
+
+std::vector<Buffer*> DevicePanel::buffers() {
+  std::vector<Buffer*> all{w_.get(), top_.get(), values_.get(), rows_.get(), told_rows_.get()};
+  for (const auto& candidates : candidates_)
+    if (candidates) all.push_back(candidates->all.get());
+  return all;
 }
 
 void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const MatrixPart& matrix, Buffer& panel) {
   step_ = step;
-  pivoting_ = pivoting;
   agrees_ = pivoting && column_.size() > 1;
+  pivoting_ = pivoting;
   below_ = layout_.rows.count() - step.below;
+  matrix_ = matrix;
   panel_ = &panel;
-  head_.assign(layout_.block + 1, -1);
+  next_ = 0;
   kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1), turns_.get(), as_uint(turn_words)}, 1);
-  take(queue, matrix);
-  for (std::size_t first = 0; first < step.width; first += wide_columns) {
-    const std::size_t last = std::min(step.width, first + wide_columns);
-    for (std::size_t begin = first; begin < last; begin += narrow_columns)
-      factor_columns(queue, begin, std::min(last, begin + narrow_columns), last);
-    if (last < step.width) update_right_of(queue, first, last);
+  take(queue);
+  while (!agrees_ && !is_enqueued()) factor_further(queue);
+}
+
+// A run of columns; of those whose pivots the ranks agree on, one.
+void DevicePanel::factor_further(Queue& queue) {
+  const std::size_t begin = next_ - next_ % narrow_columns, end = std::min(step_.width, begin + narrow_columns);
+  const std::size_t first = next_ - next_ % subpanel_columns, last = std::min(step_.width, first + subpanel_columns);
+  const bool together = !agrees_ && groups_together(begin) <= most_together_;
+  if (together) {
+    eliminate_together(queue, begin, end, last);
+    next_ = end;
+  } else {
+    do eliminate(queue, next_, begin, end);
+    while (++next_ < end && !agrees_);
   }
-  give(queue, matrix);
-  if (agrees_)
-    queue.write(reinterpret_cast<const std::byte*>(head_.data()), {panel_, 0, head_.size() * sizeof(head_[0])});
+  if (next_ < end) return;
+  if (end < last) {
+    if (!together || !pivoting_) solve_columns(queue, begin, end, last);
+    update_columns(queue, begin, end, end, last);
+  } else if (last < step_.width) {
+    update_right_of(queue, first, last);
+  }
+  if (is_enqueued()) give(queue);
 }
 
 void DevicePanel::transpose(Queue& queue, const MatrixPart& from, std::size_t rows, std::size_t columns,
@@ -74,9 +108,9 @@ void DevicePanel::transpose(Queue& queue, const MatrixPart& from, std::size_t ro
 }
 
 // Sends the diagonal block to all ranks of the column; each updates its own copy.
-void DevicePanel::take(Queue& queue, const MatrixPart& matrix) {
-  const std::size_t width = step_.width, row = matrix.offset + step_.column;
-  const MatrixPart top{top_.get(), 0, width}, block{matrix.buffer, row + step_.row * matrix.pitch, matrix.pitch};
+void DevicePanel::take(Queue& queue) {
+  const std::size_t width = step_.width, row = matrix_.offset + step_.column;
+  const MatrixPart top{top_.get(), 0, width}, block{matrix_.buffer, row + step_.row * matrix_.pitch, matrix_.pitch};
   if (!top_broadcast_) {
     transpose(queue, block, width, width, {w_.get(), 0, pitch_});
   } else {
@@ -88,7 +122,7 @@ void DevicePanel::take(Queue& queue, const MatrixPart& matrix) {
       queue.enqueue_copy({top_.get(), j * width * element_bytes_, width * element_bytes_},
                          {w_.get(), j * pitch_ * element_bytes_, width * element_bytes_});
   }
-  transpose(queue, {matrix.buffer, row + step_.below * matrix.pitch, matrix.pitch}, below_, width,
+  transpose(queue, {matrix_.buffer, row + step_.below * matrix_.pitch, matrix_.pitch}, below_, width,
             {w_.get(), width, pitch_});
 }
 
@@ -103,14 +137,6 @@ std::size_t DevicePanel::groups_together(std::size_t first) const {
 
 std::size_t DevicePanel::multiprocessors() const {
   return std::clamp(groups_together(0), all_multiprocessors_ / 4, all_multiprocessors_ / 2);
-}
-
-void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
-  const bool together = !agrees_ && groups_together(begin) <= most_together_;
-  together ? eliminate_together(queue, begin, end, last) : eliminate_one_by_one(queue, begin, end);
-  if (end == last) return;
-  if (!together || !pivoting_) solve_columns(queue, begin, end, last);
-  update_columns(queue, begin, end, end, last);
 }
 
 void DevicePanel::solve_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
@@ -155,76 +181,56 @@ void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_
         kernels_.groups_of(step_.width - (end - begin)));
 }
 
-void DevicePanel::eliminate_one_by_one(Queue& queue, std::size_t begin, std::size_t end) {
-  const std::size_t rows = step_.width + below_, width = step_.width;
+void DevicePanel::eliminate(Queue& queue, std::size_t column, std::size_t begin, std::size_t end) {
+  const std::size_t rows = step_.width + below_;
   const std::uint64_t pitch = pitch_;
-  kernels_.start(queue, "search_column", {w_.get(), pitch, as_uint(rows), as_uint(begin), values_.get(), rows_.get()},
-                 searching(begin));
-  for (std::size_t j = begin; j < end; ++j) {
-    if (agrees_)
-      agree_on_pivot(queue, j);
-    else
-      kernels_.start(
-          queue, "take_pivot",
-          {w_.get(), pitch, as_uint(width), as_uint(j), std::uint64_t{step_.begin}, std::uint32_t{pivoting_ ? 1u : 0u},
-           as_uint(searching(j)), values_.get(), rows_.get(), panel_, as_uint(layout_.block)},
-          1);
-    kernels_.start(queue, "eliminate",
-                   {w_.get(), pitch, as_uint(rows), as_uint(j), as_uint(end), values_.get(), rows_.get()},
-                   searching(j + 1));
-  }
+  if (column == begin)
+    kernels_.start(queue, "search_column",
+                   {w_.get(), pitch, as_uint(rows), as_uint(column), values_.get(), rows_.get()}, searching(column));
+  if (agrees_)
+    agree_on_pivot(queue, column);
+  else
+    kernels_.start(queue, "take_pivot",
+                   {w_.get(), pitch, as_uint(step_.width), as_uint(column), std::uint64_t{step_.begin},
+                    std::uint32_t{pivoting_ ? 1u : 0u}, as_uint(searching(column)), values_.get(), rows_.get(), panel_,
+                    as_uint(layout_.block)},
+                   1);
+  kernels_.start(queue, "eliminate",
+                 {w_.get(), pitch, as_uint(rows), as_uint(column), as_uint(end), values_.get(), rows_.get()},
+                 searching(column + 1));
 }
 
-std::int64_t DevicePanel::global_of(std::uint32_t row) const {
-  if (row < step_.width) return static_cast<std::int64_t>(step_.begin + row);
-  return static_cast<std::int64_t>(layout_.rows.global(step_.below + row - step_.width));
-}
-
-// All-gather of the ranks' candidates, with their rows, in one message per pair; each rank finds the best.
+// The ranks' candidates, with their rows, in one message for each pair; each rank takes the best. Columns take turns
+// with two sets of candidates, so that the host need not wait for a column before it enqueues the next.
 void DevicePanel::agree_on_pivot(Queue& queue, std::size_t column) {
-  const std::size_t width = step_.width, length = width + 2, bytes = length * sizeof(double);
-  const auto ranks = static_cast<std::size_t>(column_.size());
+  Candidates& candidates = *candidates_[column % 2];
+  const std::uint32_t width = as_uint(step_.width), ranks = as_uint(layout_.rows.parts);
+  const std::uint32_t own = as_uint(layout_.rows.own), length = as_uint(candidates.length);
+  const std::uint64_t pitch = pitch_, begin = step_.begin;
+  candidates.exchange->wait();  // of the column before the last
   kernels_.start(queue, "tell_candidate",
-                 {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(searching(column)), values_.get(),
-                  rows_.get(), candidate_.get()},
+                 {w_.get(), pitch, width, as_uint(searching(column)), values_.get(), rows_.get(), begin,
+                  std::uint64_t{step_.below}, std::uint64_t{layout_.block}, ranks, own, candidates.all.get(), length},
                  1);
-  queue.read({candidate_.get(), 0, bytes}, sent_->host_pointer());
-  auto* told = reinterpret_cast<double*>(sent_->host_pointer());
-  told[1] = told[0] >= 0 ? static_cast<double>(global_of(static_cast<std::uint32_t>(told[1]))) : 0x1p60;
-  auto* all = reinterpret_cast<double*>(received_->host_pointer());
-  sent_copies_.clear();
-  for (std::size_t rank = 0; rank < ranks; ++rank) sent_copies_.insert(sent_copies_.end(), told, told + length);
-  const std::vector<std::size_t> counts(ranks, length);
-  column_.all_to_all(std::span<const double>(sent_copies_), std::span<const std::size_t>(counts),
-                     std::span<double>(all, ranks * length), std::span<const std::size_t>(counts));
-  const double* best = all;
-  for (const double* one = all + length; one < all + ranks * length; one += length)
-    if (one[0] > best[0] || (one[0] == best[0] && one[1] < best[1])) best = one;
-  // all NaN: the row stays
-  const std::size_t row = best[0] < 0 ? step_.begin + column : static_cast<std::size_t>(best[1]);
-  head_[column] = static_cast<std::int64_t>(row);
-  if (!(best[0] > 0) && head_[layout_.block] < 0)
-    head_[layout_.block] = static_cast<std::int64_t>(step_.begin + column);
-  if (row == step_.begin + column) return;
-  if (row < step_.begin + width)  // every rank has the block
-    return kernels_.start(
-        queue, "swap_rows",
-        {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(column), as_uint(row - step_.begin)}, 1);
-  const bool mine = layout_.rows.owner(row) == layout_.rows.own;
-  const std::uint32_t other = mine ? as_uint(layout_.rows.below(row) - step_.below + width) : no_row;
-  queue.enqueue_write(reinterpret_cast<const std::byte*>(best + 2), {candidate_.get(), 0, width * sizeof(double)});
-  kernels_.start(queue, "put_pivot",
-                 {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(column), other, candidate_.get()}, 1);
+  candidates.exchange->start_after(queue, 0, 1);
+  candidates.exchange->precede(queue);
+  kernels_.start(queue, "take_candidate",
+                 {w_.get(), pitch, width, as_uint(column), begin, ranks, own, candidates.all.get(), length, panel_,
+                  as_uint(layout_.block)},
+                 1);
 }
 
-void DevicePanel::give(Queue& queue, const MatrixPart& matrix) {
+void DevicePanel::give(Queue& queue) {
+  for (auto& candidates : candidates_)
+    if (candidates) candidates->exchange->wait();
   const PanelPlaces places = panel_places(layout_.block, step_.width, below_, element_bytes_);
-  const std::size_t width = step_.width, row = matrix.offset + step_.column;
+  const std::size_t width = step_.width, row = matrix_.offset + step_.column;
   const MatrixPart top{w_.get(), 0, pitch_}, lower{w_.get(), width, pitch_};
   transpose(queue, top, width, width, {panel_, places.diagonal / element_bytes_, width});
   transpose(queue, lower, width, below_, {panel_, places.lower / element_bytes_, width});
-  if (step_.in_row) transpose(queue, top, width, width, {matrix.buffer, row + step_.row * matrix.pitch, matrix.pitch});
-  transpose(queue, lower, width, below_, {matrix.buffer, row + step_.below * matrix.pitch, matrix.pitch});
+  if (step_.in_row)
+    transpose(queue, top, width, width, {matrix_.buffer, row + step_.row * matrix_.pitch, matrix_.pitch});
+  transpose(queue, lower, width, below_, {matrix_.buffer, row + step_.below * matrix_.pitch, matrix_.pitch});
 }
 
 }  // namespace plumb::hpl

@@ -51,13 +51,15 @@ class Form {
   // Makes the matrix on the device, or the sums of its rows; does nothing if the device cannot.
   virtual bool generate(const Matrix&) { return false; }
   virtual std::optional<RowSums> row_sums(const Matrix&, std::span<const double>) { return std::nullopt; }
+  // The largest magnitude of the first lengths[i] elements of each row i, infinite for NaN; likewise.
+  virtual std::optional<double> largest_of_rows(std::span<const std::uint64_t>) { return std::nullopt; }
   // Untimed: fills all memory except the matrix with bytes that make NaN.
   virtual void poison() = 0;
 
   virtual const std::vector<BufferView>& panel_buffers() const = 0;
   virtual std::size_t element_bytes() const = 0;
 
-  // The LU of a block column, from its diagonal block down, into a panel buffer and, with L and U, back into the
+  // Starts the LU of a block column, from its diagonal block down, into a panel buffer and, with L and U, back into the
   // matrix. Collective over `column`, the ranks of this column of the grid; on those of the block's column.
   virtual void factor(const Step& step, bool pivoting, Team& column, std::size_t panel) = 0;
   virtual PanelHead head(const Step& step, std::size_t panel) = 0;
@@ -71,6 +73,11 @@ class Form {
   // Without waiting: whether factor() is complete on this rank, and whether exchanges and updates are.
   virtual bool has_panel() { return true; }
   virtual bool has_finished() { return true; }
+  // Goes on with a panel that needs the host, if there is one: whether there was. Collective over the ranks of
+  // factor().
+  virtual bool continue_panel() { return false; }
+  // Without waiting: starts more of an update that is not started as a whole, if its turn has come.
+  virtual void continue_update() {}
 
   // On the owner of a diagonal block: y = L^-1 y, x = U^-1 x. On the ranks of its column of the grid: subtracts L y
   // from the rows below it, U x from the rows above it.

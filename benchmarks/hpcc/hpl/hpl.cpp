@@ -23,6 +23,8 @@ constexpr double row_tolerance = 4;
 
 // Likewise of |P A - L U|, in eps |L| |U| sqrt(n), of one element of each tile.
 constexpr double tile_tolerance = 1;
+// L's elements are quotients by the largest of a column: at most 1, but for a reciprocal's and a product's rounding.
+constexpr double factor_tolerance = 16;
 
 std::uint64_t matrix_seed(std::uint64_t seed, std::uint64_t repetition) {
   return 99 + seed + (repetition - 1);  // HPL's own seed (100) at first
@@ -222,10 +224,15 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
   std::vector<double> x = solution;
   teams_.column->broadcast(std::as_writable_bytes(std::span(x)), 0);
   const bool differs = std::memcmp(x.data(), solution.data(), x.size() * sizeof(double)) != 0;
-  validation.wrong_items = (found.largest_row <= row_tolerance && !differs ? 0 : 1) + tiles.wrong;
+  const double rounded_one = 1 + factor_tolerance * unit_of(Factors::own, factor_type());
+  const bool pivots = kind() == Kind::general && !solver_->is_broken();
+  const double factor = pivots ? largest_factor(layout_, *form_, teams_, tiles) : 0;
+  const bool are_largest = factor <= rounded_one;
+  validation.wrong_items = (found.largest_row <= row_tolerance && !differs && are_largest ? 0 : 1) + tiles.wrong;
   found_["scaled_residual"] = finite_or_null(found.scaled);
   found_["largest_row_residual"] = finite_or_null(found.largest_row);
   found_["largest_tile_error"] = finite_or_null(tiles.largest);
+  found_["largest_factor"] = pivots ? finite_or_null(factor) : Json(nullptr);
   found_["normalised_error"] = kind() == Kind::dominant ? finite_or_null(found.normalised_error) : Json(nullptr);
   if (solver_->corrupt() >= 0) {
     validation.error = std::numeric_limits<double>::quiet_NaN();
@@ -240,6 +247,8 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
     validation.detail = fmt::format("refinement did not converge: scaled residuals {}", text_of(refined_.steps));
   } else if (tiles.wrong > 0) {
     validation.detail = fmt::format("{} of {} tiles are wrong: {}", tiles.wrong, tiles.checked, tiles.detail);
+  } else if (!are_largest) {
+    validation.detail = fmt::format("a pivot is not the largest of its column: L has an element of {:.9g}", factor);
   } else if (!(found.scaled <= hpl_threshold) || validation.wrong_items > 0) {
     validation.detail = fmt::format("scaled residual {:.3g} (at most {}), of row {} {:.3g} (at most {})", found.scaled,
                                     hpl_threshold, found.worst_row, found.largest_row, row_tolerance);

@@ -12,9 +12,9 @@
 
 namespace plumb::hpl {
 
-inline constexpr std::size_t narrow_columns = 16;  // of a panel, eliminated one by one
-inline constexpr std::size_t held_rows = 4;        // of these columns, per work item, in one kernel
-inline constexpr std::size_t wide_columns = 128;   // of a panel, updated by narrow ones; wider parts by products
+inline constexpr std::size_t narrow_columns = 16;     // of a panel, eliminated one by one
+inline constexpr std::size_t held_rows = 4;           // of these columns, per work item, in one kernel
+inline constexpr std::size_t subpanel_columns = 128;  // updated by narrow ones; the panel right of them by products
 
 // Definitions that device.cl is compiled with, for groups of so many work items.
 std::string kernel_options(ScalarType type, std::size_t group, std::size_t block);

@@ -79,7 +79,7 @@ void Solver::begin_panel(const Step& step) {
 
 void Solver::send_panel(const Step& step) {
   if (step.in_column) {
-    await([&] { return form_.has_panel(); });
+    await_panel();
     timed_->end(panel);
   }
   timed_->begin(broadcast);
@@ -117,11 +117,12 @@ void Solver::end_update() {
   timed_->end(update);
 }
 
-// Polls for the end of an update that runs in the background.
-void Solver::await(const std::function<bool()>& is_there) {
-  while (!is_there()) {
+// Meanwhile an update in the background goes on, and its end is looked for.
+void Solver::await_panel() {
+  while (!form_.has_panel()) {
+    form_.continue_update();
     if (timed_->is_open(update) && form_.has_finished()) timed_->end(update);
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (!form_.continue_panel()) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
 

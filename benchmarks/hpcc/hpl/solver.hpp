@@ -2,7 +2,6 @@
 // virtual function, so that a test can omit one.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -85,7 +84,7 @@ class Solver {
   void take_panel(const Step& step);  // waits for it, and reads its pivots
   void take_part(const Step& step, Columns columns);
   void end_update();
-  void await(const std::function<bool()>& is_there);
+  void await_panel();
   bool are_rows_of(const Step& step, const std::vector<std::int64_t>& pivots) const;
   std::span<double> rows_of(const Step& step) { return std::span(s_).subspan(step.row, step.below - step.row); }
   // This rank's part of the sum for the block's rows, added up on the owner of the diagonal block.

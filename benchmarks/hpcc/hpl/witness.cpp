@@ -37,6 +37,25 @@ std::size_t before(const Interchange& moves, std::size_t begin, std::size_t row)
   return found != moves.displaced.end() && found->to == row ? found->from : row;
 }
 
+// NaN, which a maximum would ignore, is infinite.
+double size_of_factor(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::infinity() : std::abs(value);
+}
+
+// The largest magnitude in this rank's part of L, without its diagonal.
+double largest_of_lower(const Layout& layout, Form& form) {
+  std::vector<std::uint64_t> lengths(layout.rows.count());
+  for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = layout.columns.below(layout.rows.global(i));
+  if (const std::optional<double> largest = form.largest_of_rows(lengths)) return *largest;
+  double largest = 0;
+  std::vector<double> row(layout.columns.count());
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    form.read_rows(i, row);
+    for (std::size_t j = 0; j < lengths[i]; ++j) largest = std::max(largest, size_of_factor(row[j]));
+  }
+  return largest;
+}
+
 // Lines of L and of U, one per block, of n elements; zero in elements of other ranks.
 class Lines {
  public:
@@ -102,6 +121,13 @@ class Lines {
     for (std::size_t s = 0; s < layout_.blocks(); ++s) lower_[s * layout_.n + rows_[s]] = 1;
   }
 
+  double largest_factor() const {
+    double largest = 0;
+    for (std::size_t s = 0; s < rows_.size(); ++s)  // left of the diagonal
+      for (std::size_t k = 0; k < rows_[s]; ++k) largest = std::max(largest, size_of_factor(lower_[s * layout_.n + k]));
+    return largest;
+  }
+
   struct Element {
     double product = 0, size = 0;     // of L U at the element; of |L| |U|
     std::size_t row = 0, column = 0;  // of A
@@ -129,6 +155,12 @@ class Lines {
 
 }  // namespace
 
+double largest_factor(const Layout& layout, Form& form, const Teams& teams, const Witnesses& tiles) {
+  double largest = largest_of_lower(layout, form);
+  for (Team* team : {teams.row.get(), teams.column.get()}) largest = team->all_reduce(largest, Fold::maximum);
+  return largest >= tiles.largest_factor ? largest : std::numeric_limits<double>::infinity();
+}
+
 std::uint64_t own_tiles(const Layout& layout) {
   return blocks_of(layout, layout.rows).count() * blocks_of(layout, layout.columns).count();
 }
@@ -141,6 +173,7 @@ Witnesses check_tiles(const Matrix& matrix, const Layout& layout, double unit, F
   lines.add_up(teams);
   const Dealt rows = blocks_of(layout, layout.rows), columns = blocks_of(layout, layout.columns);
   Witnesses found;
+  found.largest_factor = lines.largest_factor();
   std::mutex lock;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < rows.count(); ++i)

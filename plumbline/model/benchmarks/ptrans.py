@@ -226,20 +226,29 @@ def _over_channels(
 
 
 def _over_hosts(system: System, scenario: Scenario, sent: float) -> dict[str, float]:
-    """One after the other: the exchange of A, then three pipelines (eq. 4.5)."""
+    """One after the other: the exchange of A, then pipelines (eq. 4.5) or arrays in memory."""
     transfer = transfer_of(system, scenario.transport or "staged", scenario.approach)
-    kernel = known(bitstream_of(system, "ptrans", scenario), "ptrans", "device.bitstreams")
+    parts = {name: float(part) for name, part in transfer.parts_s(sent).items()} if sent else {}
+    memory = _memory_s(system, scenario)
+    kernel = bitstream_of(system, "ptrans", scenario)
+    if kernel is None:
+        return {**parts, "memory": memory}
     b = known(kernel.block_size, "block_size", "device.bitstreams")
     width = known(kernel.channel_width, "channel_width", "device.bitstreams")
     blocks = size_of(scenario, "size") ** 2 / scenario.ranks / b**2 / kernel.replications
     pipelines = blocks * float(block_s(0, b, width, kernel.frequency_mhz * 1e6))
-    memory = _memory_s(system, scenario)
-    parts = {name: float(part) for name, part in transfer.parts_s(sent).items()} if sent else {}
     return {**parts, "kernels": max(pipelines, memory)}
 
 
 def _memory_s(system: System, scenario: Scenario) -> float:
-    kernel = known(bitstream_of(system, "ptrans", scenario), "ptrans", "device.bitstreams")
-    rate = boards.memory_rate(device_of(system), kernel)
+    return arrays_s(system, scenario, size_of(scenario, "size"), scenario.ranks)
+
+
+def arrays_s(system: System, scenario: Scenario, n: float, ranks: int) -> float:
+    """Seconds for A, B and C in a device's memory, of a matrix of ``n`` rows on ``ranks``."""
+    device, kernel = device_of(system), bitstream_of(system, "ptrans", scenario)
     number_bytes = boards.NUMBER_BYTES[scenario.type]
-    return float(transposed_s(size_of(scenario, "size"), scenario.ranks, number_bytes, rate))
+    if kernel is not None:
+        return float(transposed_s(n, ranks, number_bytes, boards.memory_rate(device, kernel)))
+    array = n**2 / ranks * number_bytes
+    return known(device.memory_s(2 * array, array), "gb_s", "device.memory")

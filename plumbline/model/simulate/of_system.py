@@ -168,10 +168,9 @@ def ptrans_on(system: System, request: SimulationRequest) -> Outcome:
             f"-P must equal -Q over channel, where each rank has one partner, "
             f"not {request.rows} and {request.columns}"
         )
-    kernel = known(
-        bitstream_of(system, "ptrans", request.scenario(transport)), "ptrans", "device.bitstreams"
-    )
-    b = request.block or known(kernel.block_size, "block_size", "device.bitstreams")
+    kernel = bitstream_of(system, "ptrans", request.scenario(transport))
+    own = known(kernel.block_size, "block_size", "device.bitstreams") if kernel else 512
+    b = request.block or own
     n = request.size or 16384
     blocks = _blocks(request, n, b)
     number_bytes = boards.NUMBER_BYTES[request.type]
@@ -193,12 +192,10 @@ def ptrans_on(system: System, request: SimulationRequest) -> Outcome:
 
 
 def _ptrans_costs(
-    system: System, request: SimulationRequest, transport: str, kernel: Bitstream, b: int
+    system: System, request: SimulationRequest, transport: str, kernel: Bitstream | None, b: int
 ) -> ptrans.Costs:
-    number_bytes = boards.NUMBER_BYTES[request.type]
-    block_bytes = b * b * number_bytes
-    rate = boards.memory_rate(device_of(system), kernel)
-    memory = float(transposition.transposed_s(b, 1, number_bytes, rate))
+    block_bytes = b * b * boards.NUMBER_BYTES[request.type]
+    memory = transposition.arrays_s(system, request.scenario(transport), b, 1)
     if transport == "channel":
         channel = known(system.channel, "count", "channel")
         return ptrans.Costs(
@@ -208,9 +205,11 @@ def _ptrans_costs(
             links=channel.count,
             latency_s=(channel.latency_ns or 0.0) * 1e-9,
         )
+    message = _message(transfer_of(system, transport, request.approach))
+    if kernel is None:
+        return ptrans.Costs(block_bytes, memory, message_s=message)
     width = known(kernel.channel_width, "channel_width", "device.bitstreams")
     one = float(transposition.block_s(0, b, width, kernel.frequency_mhz * 1e6))
-    message = _message(transfer_of(system, transport, request.approach))
     return ptrans.Costs(block_bytes, memory, one, kernel.replications, message_s=message)
 
 

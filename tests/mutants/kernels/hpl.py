@@ -9,6 +9,10 @@ COMMON = ("--runtime", "opencl", "--block", "24")
 GENERAL = (*COMMON, "--size", "150")
 WIDE = ("--runtime", "opencl", "--block", "160", "--size", "330")
 DOMINANT = (*COMMON, "--size", "131", "--type", "float", "--matrix", "dominant")
+STAGED = ("--transport", "staged")
+COLUMN = (*GENERAL, *STAGED, "--grid", "2x1")  # ranks that agree on pivots
+SQUARE = (*COMMON, *STAGED, "--size", "131", "--type", "float", "--grid", "2x2")
+RANKS = {COLUMN: 2, SQUARE: 4}
 
 WRONG = [
     ("another-matrix", "0.5 - (double)WORD(i, j)", "0.25 - (double)WORD(i, j)", GENERAL),
@@ -16,11 +20,18 @@ WRONG = [
     ("rows-not-swapped", "to[target + j] = from[source + j];", "to[target + j] = from[target + j];", GENERAL),
     ("factor-not-applied", "? v[r][0] * factor :", "? v[r][0] :", GENERAL),
     ("columns-updated-twice", "value -= l[k] * u[k * STRIP + c];", "value -= 2 * l[k] * u[k * STRIP + c];", GENERAL),
-    ("strip-solved-apart", "x[i] -= w[k * pitch + at + i] * u;", "x[i] -= 0;", WIDE),
-    ("strip-right-left-out", "left + c < last; ++c) {", "left + c < last && first == end; ++c) {", WIDE),
+    ("subpanel-solved-apart", "x[i] -= w[k * pitch + at + i] * u;", "x[i] -= 0;", WIDE),
+    ("right-of-subpanel-left-out", "left + c < last; ++c) {", "left + c < last && first == end; ++c) {", WIDE),
     ("inverse-without-its-sum", "value -= l[i * l_pitch + k] * inverse[k * pitch + column];", "value -= 0;", GENERAL),
     ("diagonal-not-divided", "values[k + j] /= block[j * (SOLVED + 1) + j];", "values[k + j] /= 1;", DOMINANT),
     ("product-added", "s[i] -= parts[item];", "s[i] += parts[item];", DOMINANT),
+    ("pivot-of-another-rank-ignored", "for (uint rank = 1; rank < ranks; ++rank)", "for (uint rank = ranks; rank < ranks; ++rank)", COLUMN),
+    ("pivots-not-looked-at", "if (size > found) found = size;", "if (size > 2) found = size;", GENERAL),
+    ("pivots-global-row-wrong", "(local_row / block * ranks + own) * block", "(local_row / block * ranks) * block", SQUARE),
+    ("row-that-leaves-the-block-lost", "best == own ? (uint)chosen[2] : NONE;", "NONE;", COLUMN),
+    ("row-within-the-block-lost", "? (uint)(row - begin) : best", "? NONE : best", COLUMN),
+    ("candidate-of-another-row", "[CANDIDATE_HEAD + c] = w[c * pitch + row];", "[CANDIDATE_HEAD + c] = w[c * pitch + (row ^ 1)];", SQUARE),
+    ("row-exchanged-in-half", "    w[c * pitch + j] = (NUMBER)chosen", "    if (c < width / 2) w[c * pitch + j] = (NUMBER)chosen", COLUMN),
 ]  # fmt: skip
 
 HLS = "benchmarks/hpcc/hpl/single_work_item_hls.cpp"
@@ -36,7 +47,10 @@ WRONG_IN_HLS = [
     ("part-not-subtracted", "values[i] -= sum;", "values[i] -= 0;", SINGLE),
 ]  # fmt: skip
 
-MUTANTS = [KernelMutant(name, FILE, old, new, words) for name, old, new, words in WRONG]
+MUTANTS = [
+    KernelMutant(name, FILE, old, new, words, ranks=RANKS.get(words, 1))
+    for name, old, new, words in WRONG
+]
 MUTANTS += [
     KernelMutant(f"{name}-hls", HLS, old, new, words, "hls")
     for name, old, new, words in WRONG_IN_HLS
@@ -45,5 +59,7 @@ SOUND = [
     Sound(GENERAL),
     Sound(WIDE),
     Sound(DOMINANT),
+    Sound((*WIDE, *STAGED, "--grid", "2x1"), ranks=2),
+    Sound((*SQUARE, "--depth", "0"), ranks=4),
     Sound((*DOUBLE, "--transport", "staged"), "hls", ranks=4),
 ]
