@@ -5,7 +5,7 @@
 //   from-start the same, of which one is from the object's start: the driver takes another way
 //   addresses  clEnqueueMemcpyINTEL of malloc_device's memory, by plain OpenCL
 //   memcpy     queue::memcpy of the same
-//   kernels    a kernel of one work item by SYCL for each; from 4 MiB on it writes past the caches
+//   kernels    a kernel of one work item by SYCL for each; from 256 KiB on it writes past the caches
 //   kernel     one for both, as the plug-in has it
 //   sycl_copies [SECONDS]    of each, by default 0.1
 #define CL_TARGET_OPENCL_VERSION 300
@@ -29,7 +29,7 @@ __attribute__((reqd_work_group_size(1, 1, 1))) kernel void copy(const struct Cop
     global const uchar* restrict from = (global const uchar*)its.from[k];
     global uchar* restrict to = (global uchar*)its.to[k];
     ulong i = 0;
-    if (its.bytes >= 4194304)  // both are aligned
+    if (its.bytes >= 262144)  // both are aligned
       for (; i < its.bytes; i += sizeof(ulong8))
         __builtin_nontemporal_store(*(global const ulong8*)(from + i), (global ulong8*)(to + i));
     for (; i < its.bytes; ++i) to[i] = from[i];

@@ -205,8 +205,9 @@ int devices(DeviceFacts* facts, int capacity) {
 // 4 KiB take 4.2 us so, by two kernels 6.6 us, by the driver 15 us.
 constexpr std::size_t copy_from = 512;      // a shorter one alone the driver copies in 3 us
 constexpr std::size_t piece_from = 262144;  // bytes that a work item of its own copies, and that do not wait for others
-// Longer ones go past the caches, as the driver's copies of memory objects do: 16 MiB in half the time.
-constexpr std::size_t past_caches_from = 4194304;
+// Longer ones go past the caches, as the driver's copies of memory objects do: 16 MiB take half the time, and another
+// process reads 256 KiB sooner than from this core's cache.
+constexpr std::size_t past_caches_from = 262144;
 const char* const copy_text = R"(
 struct Copies { ulong from[MOST], to[MOST], bytes[MOST]; uint count, pieces; };
 typedef ulong8 __attribute__((aligned(1))) Anywhere;
