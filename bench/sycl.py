@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runtime `sycl` beside runtime `opencl` on the same CPU device (Intel's, 2026.2.0), and beside bare SYCL calls, in turn.
 
-    bench/sycl.py [PART...] [--rounds 5] [--build build/release] [--before BUILD] [--json FILE]
+    bench/sycl.py [PART...] [--rounds 5] [--best] [--build build/release] [--before BUILD] [--json FILE]
 
 Parts, all by default:
   kernels   STREAM, RandomAccess, FFT and GEMM: rates of kernels in OpenCL C (a) and in SYCL (b) over OpenCL's
@@ -9,7 +9,7 @@ Parts, all by default:
             SYCL's and of both kinds of addresses, and of addresses by OpenCL over SYCL's; up to 64 KiB also what SYCL's addresses
             add to OpenCL's objects, beside what they add to the four copies of 8 B that an exchange of two messages has
   copies    two reads of device memory and a wait, best sample (peers/sycl/copies.cpp): the time of OpenCL's memory
-            objects over that of objects' starts and addresses by OpenCL, of queue::memcpy and of a kernel by SYCL
+            objects over that of objects' starts and addresses by OpenCL, of queue::memcpy and of kernels by SYCL
   calls     a launch and copies of 8 B, best sample: the time of bare SYCL (peers/sycl/calls.cpp) over ours, and over
             OpenCL's by the engine
   start     seconds that kernels in SYCL take to build, in two starts with one cache
@@ -17,7 +17,7 @@ Parts, all by default:
   transport a message there and back: transport staged over MPI calls on SYCL's memory (build target mpi_device)
   naive     osu_latency, osu_bw and osu_bibw -d sycl D D, 1 B to 16 MiB: naive staging (PLUMB_MPI_STAGING) over pieces
 
-Printed: the median time of the way named, the median ratio of all rounds, above 1 where it is faster than the first way, the
+Printed: the median time of the way named (of the rounds' medians, with --best of their best), the median ratio of all rounds, above 1 where it is faster than the first way, the
 lowest and the highest. Ways take turns, in each round in the opposite order. Needs `plumb setup intel-cpu` and `plumb setup
 intel-sycl`. Standard library and Plumbline's own packages.
 """
@@ -69,6 +69,7 @@ class Bench:
 
     def __init__(self, wish: argparse.Namespace, folder: Path) -> None:
         self.rounds = wish.rounds
+        self.best = wish.best
         self.programs = wish.build / "bin"
         self.before: Path | None = wish.before
         self.folder = folder
@@ -105,7 +106,8 @@ class Bench:
         quiet = ["--progress", "none", "--format", "none", "--record", str(record)]
         self.output([*program, *words, *quiet], environment)
         return {
-            case["key"]: case["summary"]["min_s" if best else "median_s"] / case["count"]
+            case["key"]: case["summary"]["min_s" if best or self.best else "median_s"]
+            / case["count"]
             for case in json.loads(record.read_text())["cases"]
             if case["summary"]
         }
@@ -203,7 +205,7 @@ def copies(bench: Bench) -> None:
     program = compiled(bench, "copies")
     environment = bench.environment("intel-sycl")
     rounds = [json.loads(bench.output([program], environment)) for _ in range(bench.rounds)]
-    for way in ("from-start", "addresses", "memcpy", "kernel"):
+    for way in ("from-start", "addresses", "memcpy", "kernels", "kernel"):
         for size in rounds[0]:
             ratios = [one[size]["objects"] / one[size][way] for one in rounds]
             bench.say(
@@ -315,6 +317,11 @@ def wishes() -> argparse.Namespace:
     )
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--best",
+        action="store_true",
+        help="the best repetition, not the median: on a loaded machine",
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--before", type=lambda text: Path(text).resolve())
     parser.add_argument(

@@ -186,6 +186,10 @@ std::string DeviceCatalogue::why_none(const std::string& runtime) const {
   return fmt::format("this program was built without the {} runtime", runtime);
 }
 
+DeviceInfo DeviceCatalogue::numbered(const std::string& number, const std::string& said) const {
+  return by_index(infos_, parse_index(number), "", said);
+}
+
 DeviceInfo DeviceCatalogue::choose(const DeviceWish& wish, int rank, int ranks, int local_rank) const {
   return choose(wish, Seat{rank, ranks, local_rank, local_rank + 1});
 }

@@ -33,6 +33,8 @@ class DeviceCatalogue {
   const std::vector<DeviceInfo>& infos() const { return infos_; }
   // Reason why a runtime has no devices; "" if it has some.
   std::string why_none(const std::string& runtime) const;
+  // The device of a number. Throws UsageError, which begins with `said` and lists the devices.
+  DeviceInfo numbered(const std::string& number, const std::string& said) const;
   // Throws UsageError listing the devices. Without --device and --device-map: on the runtime's first platform with the
   // best type (gpu, accelerator, cpu), device number local_rank modulo the number of such devices.
   DeviceInfo choose(const DeviceWish& wish, int rank, int ranks, int local_rank) const;

@@ -173,7 +173,7 @@ TEST_P(EveryDevice, SaysWhatItIs) {
 
 TEST_P(EveryDevice, KeepsBytesAtOddOffsetsAndSizes) {
   auto queue = device().make_queue();
-  for (const std::size_t size : {1, 3, 17, 511, 513, 4095, 4097, 1048577}) {
+  for (const std::size_t size : {1, 3, 17, 511, 513, 4095, 4097, 1048577, 5000003}) {
     const auto memory = buffer(size + 13);
     const BufferView view{memory.get(), 5, size};
     const auto sent = message(size);
@@ -358,6 +358,33 @@ TEST_P(EveryDevice, CommandsOfOneQueueRunInOrder) {
   queue->enqueue_read(whole(*copy), reinterpret_cast<std::byte*>(&result));
   queue->finish();
   EXPECT_EQ(result, slow_result(seed, rounds) + 1);
+}
+
+// Copies that wait may be started together only if none needs another's bytes.
+TEST_P(EveryDevice, CopiesOfOneQueueRunInOrder) {
+  auto queue = device().make_queue();
+  for (const std::size_t size : {8, 4096, 300001}) {
+    const auto first = buffer(size), second = buffer(size), parts = buffer(20 * size);
+    const auto one = message(size, 1), two = message(size, 2);
+    std::vector<std::byte> early(size), late(size), all(20 * size), expected;
+    queue->enqueue_write(one.data(), whole(*first));
+    queue->enqueue_copy(whole(*first), whole(*second));
+    queue->enqueue_read(whole(*second), early.data());
+    queue->enqueue_write(two.data(), whole(*first));                       // read before
+    queue->enqueue_write(two.data(), {second.get(), size / 2, size / 4});  // into what was written before
+    queue->enqueue_read(whole(*second), late.data());
+    for (std::size_t i = 0; i < 20; ++i)
+      queue->enqueue_write((i % 2 == 0 ? one : two).data(), {parts.get(), i * size, size});
+    queue->enqueue_read(whole(*parts), all.data());
+    queue->finish();
+    EXPECT_EQ(early, one) << size;
+    auto mixed = one;
+    std::copy_n(two.begin(), size / 4, mixed.begin() + static_cast<std::ptrdiff_t>(size / 2));
+    EXPECT_EQ(late, mixed) << size;
+    for (std::size_t i = 0; i < 20; ++i)
+      expected.insert(expected.end(), (i % 2 == 0 ? one : two).begin(), (i % 2 == 0 ? one : two).end());
+    EXPECT_EQ(all, expected) << size;
+  }
 }
 
 TEST_P(EveryDevice, AQueueFollowsAnother) {

@@ -31,6 +31,9 @@ MUTANTS = {
     "follow-nothing": "AQueueFollowsAnother",
     "copy-without-last-byte": "KeepsBytesAtOddOffsetsAndSizes",
     "copy-without-a-piece": "KeepsBytesAtOddOffsetsAndSizes",
+    "copy-of-whole-vectors": "KeepsBytesAtOddOffsetsAndSizes",
+    "copies-started-backwards": "CopiesOfOneQueueRunInOrder",
+    "copies-forgotten": "CopiesOfOneQueueRunInOrder",
     "offset-dropped": "KernelsWorkOnViews",
     "arguments-shifted": "PassesEveryTypeOfArgument",
     "last-group-left-out": "RunsKernelsOnEveryMemoryKind",
@@ -244,7 +247,7 @@ def test_kernels_in_spirv(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["gemm --size 200", "fft --size 8"])
+@pytest.mark.parametrize("name", ["gemm --size 200", "gemm --size 200 --type half", "fft --size 8"])
 def test_library_of_sycl(name: str, tmp_path: Path) -> None:
     """oneMKL where it is installed; the plug-in alone says how to get it."""
     environ = sycl_environment()

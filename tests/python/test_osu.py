@@ -426,8 +426,17 @@ def test_kernels_that_touch_buffers_can_be_left_out(tmp_path: Path) -> None:
 
 def test_devices_are_mapped_by_variable(tmp_path: Path) -> None:
     words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8"]
-    status, _, err, cases = on_devices(tmp_path, *words, FPGA_MAPPING="99:99")
-    assert "PLUMB_MPI_DEVICE 99" in refused(cases)["osu_latency/8"], err
+    shown = subprocess.run(
+        [PROGRAM, "--devices", "--format", "json"], capture_output=True, check=True
+    )
+    devices = json.loads(shown.stdout)["devices"]
+    other = next(str(device["index"]) for device in devices if device["runtime"] != "native")
+    for number, said in (("99", "unknown device; there are: 0 ("), (other, "but -d is native")):
+        mapping = f"{number}:{number}"
+        status, _, err, _ = on_devices(tmp_path, *words, FPGA_MAPPING=mapping)
+        assert status == ExitStatus.BAD_USAGE
+        assert f"FPGA_MAPPING {mapping}, {number} for rank 0: " in err
+        assert said in err
     for wrong in ("0", "first:second", "0:", "0:-1"):
         status, err = planned(2, *words, FPGA_MAPPING=wrong)
         assert status == ExitStatus.BAD_USAGE

@@ -11,7 +11,7 @@ namespace plumb::gemm {
 struct Rounding {
   double factors = 0;  // of A's and B's elements before multiplication; 0 = exact
   double sums = 0;     // of partial sums, and of alpha's and beta's products
-  double result = 0;   // of the stored result
+  double result = 0;   // of the stored result; twice the unit roundoff if it is truncated
   double least = 0;    // smallest stored number with full precision
   bool chops = false;  // sums may be truncated instead of rounded (matrix units)
 };

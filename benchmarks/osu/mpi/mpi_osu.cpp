@@ -11,6 +11,7 @@
 
 #include "core/units.hpp"
 #include "device/host_share.hpp"
+#include "device/select.hpp"
 #include "measure/implausible.hpp"
 #include "record/beside.hpp"
 #include "world/mpi.hpp"
@@ -599,6 +600,22 @@ void Osu::prepare_reports(const Session& session) {
   counts_.open(counted.path);
   if (!counts_) throw Unsupported(fmt::format("--papi: {} cannot be written", counted.path));
   counts_ << "test type bytes sample rank operations " << fmt::format("{}\n", fmt::join(counted.events, " "));
+}
+
+bool Osu::has_device_buffers() const {
+  const bool all_pairs = pairs_.given() && pairs_in(pairs_) == 0;
+  return device_runtime_.given() || all_pairs || letters_in(where_) != std::pair('H', 'H');
+}
+
+void Osu::check_device(const Plan& plan, const DeviceInfo&) const {
+  const std::string number = device_mapping(plan.ranks)[static_cast<std::size_t>(plan.rank)];
+  if (number.empty() || !has_device_buffers()) return;
+  const std::string said =
+      fmt::format("FPGA_MAPPING {}, {} for rank {}", std::getenv("FPGA_MAPPING"), number, plan.rank);
+  const std::string runtime = DeviceCatalogue().numbered(number, said).runtime;
+  if (runtime != device_runtime_.get())
+    throw UsageError(
+        fmt::format("{}: that device belongs to runtime {}, but -d is {}", said, runtime, device_runtime_.get()));
 }
 
 // The number of this rank's device, which is the same in libplumb-mpi-device: FPGA_MAPPING's, or that of the run's

@@ -37,6 +37,7 @@ class Osu : public operations::Table<Setting> {
   bool times_operations() const override { return true; }
   bool threads_communicate() const override { return test_ == "osu_latency_mt"; }
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& info) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
   void run(Session&, const Case& measured, Timed& timed) override;
@@ -61,6 +62,7 @@ class Osu : public operations::Table<Setting> {
   std::vector<Metric> init_metrics(const CaseResult& result) const;
   std::size_t pairs_of(const Titled& test, int ranks) const;
   std::vector<Spot> spots_of(const Titled& test) const;
+  bool has_device_buffers() const;
   std::string device_of(const Session& session) const;
   void prepare_reports(const Session& session);
   void report_laps(std::vector<double> own, std::uint64_t count);

@@ -44,6 +44,54 @@ int finished_both(QueueHandle* queue) {
   return std::min(real->finished(queue), real->finished(copies().at(queue)));
 }
 
+// ---- copies that wait to be started together ----
+
+struct Waiting {
+  void* to;
+  const void* from;
+  std::size_t bytes;
+};
+
+std::vector<Waiting>& waiting(QueueHandle* queue) {
+  static std::map<QueueHandle*, std::vector<Waiting>> all;
+  return all[queue];
+}
+
+int let_wait(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
+  waiting(queue).push_back({to, from, bytes});
+  return 0;
+}
+
+// The last begins.
+void start_backwards(QueueHandle* queue) {
+  std::vector<Waiting> copies;
+  copies.swap(waiting(queue));
+  for (auto copy = copies.rbegin(); copy != copies.rend(); ++copy) real->copy(queue, copy->to, copy->from, copy->bytes);
+}
+
+// At most eight; the others are forgotten.
+void start_eight(QueueHandle* queue) {
+  std::vector<Waiting> copies;
+  copies.swap(waiting(queue));
+  copies.resize(std::min<std::size_t>(copies.size(), 8));
+  for (const Waiting& copy : copies) real->copy(queue, copy.to, copy.from, copy.bytes);
+}
+
+// A command after those that wait.
+template <auto start, auto command>
+constexpr auto after = [](QueueHandle* queue, auto... arguments) {
+  start(queue);
+  return (real->*command)(queue, arguments...);
+};
+
+template <auto start>
+void gather(Interface& wrong) {
+  wrong.copy = let_wait;
+  wrong.launch = after<start, &Interface::launch>;
+  wrong.wait = after<start, &Interface::wait>;
+  wrong.finished = after<start, &Interface::finished>;
+}
+
 // ---- arguments ----
 
 std::map<std::uintptr_t, std::size_t>& allocations() {
@@ -166,6 +214,11 @@ int copy_without_a_piece(QueueHandle* queue, void* to, const void* from, std::si
                     bytes - 2 * piece);
 }
 
+// Large copies go by whole vectors.
+int copy_whole_vectors(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
+  return real->copy(queue, to, from, bytes < (4 << 20) ? bytes : bytes / 64 * 64);
+}
+
 int wait_for_nothing(QueueHandle*) {
   return 0;
 }
@@ -220,6 +273,9 @@ const std::map<std::string, std::function<void(Interface&)>>& mutants() {
       {"follow-nothing", [](Interface& wrong) { wrong.follow = follow_nothing; }},
       {"copy-without-last-byte", [](Interface& wrong) { wrong.copy = copy_without_last_byte; }},
       {"copy-without-a-piece", [](Interface& wrong) { wrong.copy = copy_without_a_piece; }},
+      {"copy-of-whole-vectors", [](Interface& wrong) { wrong.copy = copy_whole_vectors; }},
+      {"copies-started-backwards", gather<start_backwards>},
+      {"copies-forgotten", gather<start_eight>},
       {"offset-dropped",
        [](Interface& wrong) {
          wrong.allocate = remembered;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -38,10 +39,18 @@ struct ContextHandle {
   }
 };
 
+// The argument of copy_text's kernel: copies none of which needs another's bytes.
+struct Copies {
+  static constexpr std::uint32_t most = 8;
+  std::uint64_t from[most], to[most], bytes[most];
+  std::uint32_t count, pieces;  // of each copy every work item has a piece
+};
+
 struct QueueHandle {
   ::sycl::queue queue;
   std::optional<::sycl::kernel> copy;  // of the context's `copying`
   std::size_t copiers = 1;             // the most work items of `copy`
+  Copies waiting{};                    // to be started together
   ::sycl::event first, last;
   bool has_first = false, has_last = false;
   std::exception_ptr asynchronous;  // reported by SYCL during a wait
@@ -192,15 +201,34 @@ int devices(DeviceFacts* facts, int capacity) {
 }
 
 // Copies by kernels where these take any address of the host: Intel's CPU driver copies addresses of copy_from and
-// more bytes in 6.7 us at least, awaited, a kernel in 5.1 us, and two kernels one after the other in 8.7 instead of
-// 12 us; 64 KiB take 7 instead of 13 us.
-constexpr std::size_t copy_from = 512;      // shorter ones the driver copies in 3 us
-constexpr std::size_t piece_from = 262144;  // bytes that a work item of its own copies
+// more bytes in 6.7 us at least, awaited, a kernel in 4.1 us. Copies wait for each other to become one kernel: two of
+// 4 KiB take 4.2 us so, by two kernels 6.6 us, by the driver 15 us.
+constexpr std::size_t copy_from = 512;      // a shorter one alone the driver copies in 3 us
+constexpr std::size_t piece_from = 262144;  // bytes that a work item of its own copies, and that do not wait for others
+// Longer ones go past the caches, as the driver's copies of memory objects do: 16 MiB take half the time, and another
+// process reads 256 KiB sooner than from this core's cache.
+constexpr std::size_t past_caches_from = 262144;
 const char* const copy_text = R"(
-__attribute__((reqd_work_group_size(1, 1, 1))) kernel void plumb_copy(
-    global const uchar* restrict from, global uchar* restrict to, const ulong bytes, const ulong piece) {
-  const ulong begin = get_global_id(0) * piece, end = min(begin + piece, bytes);
-  for (ulong i = begin; i < end; ++i) to[i] = from[i];
+struct Copies { ulong from[MOST], to[MOST], bytes[MOST]; uint count, pieces; };
+typedef ulong8 __attribute__((aligned(1))) Anywhere;
+
+ulong copy_past_caches(global const uchar* restrict from, global uchar* restrict to, ulong begin, const ulong end) {
+  for (; begin < end && (ulong)(to + begin) % sizeof(ulong8) != 0; ++begin) to[begin] = from[begin];
+  for (; begin + sizeof(ulong8) <= end; begin += sizeof(ulong8))
+    __builtin_nontemporal_store(*(global const Anywhere*)(from + begin), (global ulong8*)(to + begin));
+  return begin;
+}
+
+__attribute__((reqd_work_group_size(1, 1, 1))) kernel void plumb_copy(const struct Copies its) {
+  for (uint k = 0; k < its.count; ++k) {
+    global const uchar* restrict from = (global const uchar*)its.from[k];
+    global uchar* restrict to = (global uchar*)its.to[k];
+    const ulong piece = (its.bytes[k] + its.pieces - 1) / its.pieces;
+    const ulong end = min((get_global_id(0) + 1) * piece, its.bytes[k]);
+    ulong begin = get_global_id(0) * piece;
+    if (its.bytes[k] >= PAST_CACHES_FROM) begin = copy_past_caches(from, to, begin, end);
+    for (; begin < end; ++begin) to[begin] = from[begin];
+  }
 })";
 
 bool copies_by_kernels(const ::sycl::device& device) {
@@ -214,7 +242,9 @@ cl_program build_copying(const ContextHandle& of) {
   cl_int code = CL_SUCCESS;
   const cl_program made = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
   check(code, "clCreateProgramWithSource");
-  code = clBuildProgram(made, 1, &device, "", nullptr, nullptr);
+  const std::string options =
+      "-DMOST=" + std::to_string(Copies::most) + " -DPAST_CACHES_FROM=" + std::to_string(past_caches_from);
+  code = clBuildProgram(made, 1, &device, options.c_str(), nullptr, nullptr);
   if (code != CL_SUCCESS) clReleaseProgram(made);
   check(code, "clBuildProgram of the kernel that copies");
   return made;
@@ -311,14 +341,6 @@ QueueHandle* make_queue(ContextHandle* of, int timed) {
   });
 }
 
-void free_queue(QueueHandle* queue) {
-  guarded(0, [&] {
-    queue->queue.wait();
-    return 0;
-  });
-  delete queue;
-}
-
 int enqueued(QueueHandle* queue, ::sycl::event event) {
   if (!queue->has_first) queue->first = event;
   queue->last = std::move(event);
@@ -326,26 +348,68 @@ int enqueued(QueueHandle* queue, ::sycl::event event) {
   return 0;
 }
 
-::sycl::event copy_by_kernel(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
-  const std::size_t pieces = std::clamp<std::size_t>(bytes / piece_from, 1, queue->copiers);
+::sycl::event copy_by_kernel(QueueHandle* queue, Copies copies) {
+  const std::uint64_t bytes = std::accumulate(copies.bytes, copies.bytes + copies.count, std::uint64_t{0});
+  copies.pieces = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / piece_from, 1, queue->copiers));
   return queue->queue.submit([&](::sycl::handler& handler) {
-    handler.set_arg(0, const_cast<void*>(from));
-    handler.set_arg(1, to);
-    handler.set_arg(2, static_cast<std::uint64_t>(bytes));
-    handler.set_arg(3, static_cast<std::uint64_t>((bytes + pieces - 1) / pieces));
-    handler.parallel_for(::sycl::nd_range<1>(pieces, 1), *queue->copy);
+    handler.set_arg(0, copies);
+    handler.parallel_for(::sycl::nd_range<1>(copies.pieces, 1), *queue->copy);
   });
+}
+
+void start_waiting(QueueHandle* queue) {
+  if (queue->waiting.count == 0) return;
+  const Copies copies = std::exchange(queue->waiting, {});
+  const bool by_driver = copies.count == 1 && copies.bytes[0] < copy_from;
+  enqueued(queue, by_driver ? queue->queue.memcpy(reinterpret_cast<void*>(copies.to[0]),
+                                                  reinterpret_cast<const void*>(copies.from[0]), copies.bytes[0])
+                            : copy_by_kernel(queue, copies));
+}
+
+// SYCL's queue, for a command that comes after all copies.
+::sycl::queue& after_copies(QueueHandle* queue) {
+  start_waiting(queue);
+  return queue->queue;
+}
+
+void free_queue(QueueHandle* queue) {
+  guarded(0, [&] {
+    after_copies(queue).wait();
+    return 0;
+  });
+  delete queue;
+}
+
+// Whether a copy must come after those that wait: it writes bytes of theirs, or reads those that they write.
+bool needs_waiting(const Copies& waiting, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  for (std::uint32_t k = 0; k < waiting.count; ++k) {
+    const auto overlap = [&](std::uint64_t own, std::uint64_t its) {
+      return own < its + waiting.bytes[k] && its < own + bytes;
+    };
+    if (overlap(to, waiting.to[k]) || overlap(to, waiting.from[k]) || overlap(from, waiting.to[k])) return true;
+  }
+  return false;
+}
+
+void let_wait(QueueHandle* queue, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  Copies& waiting = queue->waiting;
+  if (waiting.count == Copies::most || needs_waiting(waiting, to, from, bytes)) start_waiting(queue);
+  waiting.from[waiting.count] = from;
+  waiting.to[waiting.count] = to;
+  waiting.bytes[waiting.count++] = bytes;
+  if (bytes >= piece_from) start_waiting(queue);
 }
 
 int copy(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
   return guarded(-1, [&] {
-    return enqueued(queue, queue->copy && bytes >= copy_from ? copy_by_kernel(queue, to, from, bytes)
-                                                             : queue->queue.memcpy(to, from, bytes));
+    if (!queue->copy) return enqueued(queue, queue->queue.memcpy(to, from, bytes));
+    let_wait(queue, reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+    return 0;
   });
 }
 
 int fill(QueueHandle* queue, void* to, int byte, std::size_t bytes) {
-  return guarded(-1, [&] { return enqueued(queue, queue->queue.memset(to, byte, bytes)); });
+  return guarded(-1, [&] { return enqueued(queue, after_copies(queue).memset(to, byte, bytes)); });
 }
 
 template <::sycl::access_mode mode>
@@ -355,7 +419,7 @@ auto accessed(::sycl::handler& handler, ObjectHandle* object, std::size_t offset
 
 int read_object(QueueHandle* queue, void* to, ObjectHandle* from, std::size_t offset, std::size_t bytes) {
   return guarded(-1, [&] {
-    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+    return enqueued(queue, after_copies(queue).submit([&](::sycl::handler& handler) {
       handler.copy(accessed<::sycl::access_mode::read>(handler, from, offset, bytes), static_cast<unsigned char*>(to));
     }));
   });
@@ -363,7 +427,7 @@ int read_object(QueueHandle* queue, void* to, ObjectHandle* from, std::size_t of
 
 int write_object(QueueHandle* queue, ObjectHandle* to, std::size_t offset, const void* from, std::size_t bytes) {
   return guarded(-1, [&] {
-    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+    return enqueued(queue, after_copies(queue).submit([&](::sycl::handler& handler) {
       handler.copy(static_cast<const unsigned char*>(from),
                    accessed<::sycl::access_mode::write>(handler, to, offset, bytes));
     }));
@@ -373,7 +437,7 @@ int write_object(QueueHandle* queue, ObjectHandle* to, std::size_t offset, const
 int copy_object(QueueHandle* queue, ObjectHandle* to, std::size_t to_offset, ObjectHandle* from,
                 std::size_t from_offset, std::size_t bytes) {
   return guarded(-1, [&] {
-    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+    return enqueued(queue, after_copies(queue).submit([&](::sycl::handler& handler) {
       handler.copy(accessed<::sycl::access_mode::read>(handler, from, from_offset, bytes),
                    accessed<::sycl::access_mode::write>(handler, to, to_offset, bytes));
     }));
@@ -382,7 +446,7 @@ int copy_object(QueueHandle* queue, ObjectHandle* to, std::size_t to_offset, Obj
 
 int fill_object(QueueHandle* queue, ObjectHandle* object, int byte) {
   return guarded(-1, [&] {
-    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+    return enqueued(queue, after_copies(queue).submit([&](::sycl::handler& handler) {
       handler.fill(accessed<::sycl::access_mode::write>(handler, object, 0, object->buffer.byte_size()),
                    static_cast<unsigned char>(byte));
     }));
@@ -412,7 +476,7 @@ int launch(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, 
            std::size_t local) {
   return guarded(-1, [&] {
     if (local == 0 && kernel->by_sycl) local = group_of(global);
-    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+    return enqueued(queue, after_copies(queue).submit([&](::sycl::handler& handler) {
       set_arguments(handler, arguments, count);
       if (local == 0)
         handler.parallel_for(::sycl::range<1>(global), kernel->kernel);
@@ -424,8 +488,9 @@ int launch(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, 
 
 int follow(QueueHandle* queue, QueueHandle* earlier) {
   return guarded(-1, [&] {
+    start_waiting(earlier);
     if (!earlier->has_last) return 0;
-    return enqueued(queue, queue->queue.ext_oneapi_submit_barrier({earlier->last}));
+    return enqueued(queue, after_copies(queue).ext_oneapi_submit_barrier({earlier->last}));
   });
 }
 
@@ -435,6 +500,7 @@ void throw_asynchronous(QueueHandle* queue) {
 
 int wait(QueueHandle* queue) {
   return guarded(-1, [&] {
+    start_waiting(queue);
     if (queue->has_last)
       queue->last.wait_and_throw();  // in an in-order queue the last; 0.5 us less than the queue's wait
     throw_asynchronous(queue);
@@ -444,6 +510,7 @@ int wait(QueueHandle* queue) {
 
 int finished(QueueHandle* queue) {
   return guarded(-1, [&] {
+    start_waiting(queue);
     if (!queue->has_last) return 1;
     const auto status = queue->last.get_info<info::event::command_execution_status>();
     if (status != info::event_command_status::complete) return 0;
@@ -626,7 +693,7 @@ const char* library() {
 }
 
 int multiply(QueueHandle* queue, const Product* product) {
-  return guarded(-1, [&] { return enqueued(queue, libraries().multiply(queue->queue, *product)); });
+  return guarded(-1, [&] { return enqueued(queue, libraries().multiply(after_copies(queue), *product)); });
 }
 
 TransformHandle* make_transform(QueueHandle* queue, std::size_t element_bytes, std::size_t length, std::size_t batch) {
@@ -636,7 +703,10 @@ TransformHandle* make_transform(QueueHandle* queue, std::size_t element_bytes, s
 }
 
 int transform(TransformHandle* its, QueueHandle* queue, int inverse, const void* from, void* to) {
-  return guarded(-1, [&] { return enqueued(queue, its->its->run(inverse != 0, from, to)); });
+  return guarded(-1, [&] {
+    start_waiting(queue);
+    return enqueued(queue, its->its->run(inverse != 0, from, to));
+  });
 }
 
 void free_transform(TransformHandle* its) {
