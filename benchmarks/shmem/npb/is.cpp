@@ -36,18 +36,9 @@ std::uint64_t room_of(const ClassRow& row, std::uint64_t mine, int ranks) {
 
 // The official rank of test key `test` in iteration `it`: its rank in the table moves with the keys that change.
 std::int64_t official_rank(char name, std::size_t test, std::int64_t rank, std::int64_t it) {
-  switch (name) {
-    case 'S':
-      return test <= 2 ? rank + it : rank - it;
-    case 'W':
-      return test < 2 ? rank + it - 2 : rank - it;
-    case 'A':
-      return test <= 2 ? rank + it - 1 : rank - it + 1;
-    case 'B':
-      return test == 1 || test == 2 || test == 4 ? rank + it : rank - it;
-    default:
-      return test <= 2 ? rank + it : rank - it;
-  }
+  const bool rises = name == 'B' ? test == 1 || test == 2 || test == 4 : test < (name == 'W' ? 2 : 3);
+  const std::int64_t late = name == 'A' ? 1 : name == 'W' && rises ? 2 : 0;
+  return rises ? rank + it - late : rank - it + late;
 }
 
 }  // namespace
@@ -261,7 +252,7 @@ void Is::count_buckets() {
     own_counts_ = counts_;
     return;
   }
-  for (const Key key : keys_) ++counts_[static_cast<std::size_t>(key >> shift_)];
+  for (const Key key : keys_) ++counts_[key >> shift_];
   own_counts_ = counts_;
   for (std::size_t i = 0; i < tests; ++i)
     if (test_places_[i] >= mine_.first && test_places_[i] < mine_.end)
@@ -276,8 +267,7 @@ std::vector<std::size_t> Is::borders() const {
   int owner = 0;
   for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
     sum += static_cast<std::uint64_t>(counts_[bucket]);
-    while (owner + 1 < ranks() && sum >= share(keys_of(row_), owner, ranks()).end)
-      first[static_cast<std::size_t>(++owner)] = bucket + 1;
+    while (owner + 1 < ranks() && sum >= share(keys_of(row_), owner, ranks()).end) first[++owner] = bucket + 1;
   }
   return first;
 }
@@ -340,7 +330,7 @@ void Is::move_keys() {
     at += own_counts_[bucket];
   }
   for (const Key key : keys_) *next[static_cast<std::size_t>(key >> shift_) / together]++ = key;
-  for (const Key key : halfway_) *next_[static_cast<std::size_t>(key >> shift_)]++ = key;
+  for (const Key key : halfway_) *next_[key >> shift_]++ = key;
 }
 
 // Counts what this rank has itself, then whatever has arrived, and waits only if nothing has.
@@ -406,8 +396,7 @@ std::vector<std::int32_t> Is::counted() const {
   constexpr std::uint64_t at_a_time = 1 << 16;
   for (std::uint64_t first = mine_.first; first < mine_.end; first += at_a_time) {
     const std::vector<Key> keys = original(first, std::min(first + at_a_time, mine_.end));
-    for (std::uint64_t i = 0; i < keys.size(); ++i)
-      ++below[static_cast<std::size_t>(changed(first + i, last, keys[i]))];
+    for (std::uint64_t i = 0; i < keys.size(); ++i) ++below[changed(first + i, last, keys[i])];
   }
   team().all_reduce(std::span<std::int32_t>(below), Fold::sum);
   std::int32_t sum = 0;
@@ -429,12 +418,8 @@ void Is::check(Checks& checks, std::uint64_t) {
 
 // The ranks of a share of all possible keys, from whichever rank has them, and the keys that this rank received.
 void Is::check_ranks(Checks& checks, std::span<const std::int32_t> below) {
-  std::vector<std::size_t> sizes(static_cast<std::size_t>(ranks()));
-  const std::size_t size = smaller_.size();
-  team().all_gather(std::span(&size, 1), std::span(sizes), std::vector<std::size_t>(sizes.size(), 1));
+  const std::vector<std::int32_t> table = team().all_gather(std::span<const std::int32_t>(smaller_));
   const Span mine = share(below.size(), rank(), ranks());
-  std::vector<std::int32_t> table(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
-  team().all_gather(std::span<const std::int32_t>(smaller_), std::span(table), sizes);
   std::uint64_t wrong = 0;
   for (std::uint64_t key = mine.first; key < mine.end; ++key)
     wrong += key < table.size() && table[key] == below[key] ? 0 : 1;
@@ -444,10 +429,10 @@ void Is::check_ranks(Checks& checks, std::span<const std::int32_t> below) {
   bool outside = false;
   for (const std::span<const Key> keys : received_)
     for (const Key key : keys) {
-      outside = outside || key < low_ || key - low_ >= static_cast<std::int64_t>(size);
+      outside = outside || key < low_ || key - low_ >= static_cast<std::int64_t>(smaller_.size());
       ++held[outside ? below.size() : static_cast<std::size_t>(key)];
     }
-  for (std::size_t i = 0; i < size && !outside; ++i) {
+  for (std::size_t i = 0; i < smaller_.size() && !outside; ++i) {
     const std::size_t key = static_cast<std::size_t>(low_) + i;
     const std::int64_t above = key + 1 < below.size() ? below[key + 1] : static_cast<std::int64_t>(keys_of(row_));
     outside = held[key] != above - below[key];
@@ -464,7 +449,7 @@ void Is::check_tests(Checks& checks, std::span<const std::int32_t> below) {
     for (std::size_t i = 0; i < tests; ++i) {
       const std::uint64_t place = test_places_[i];
       const Key key = changed(place, iteration, original(place, place + 1)[0]);
-      std::int64_t should_be = below[static_cast<std::size_t>(key)];
+      std::int64_t should_be = below[key];
       for (std::uint64_t later = 1; later < first_keys.size(); ++later)
         should_be += (changed(later, iteration, first_keys[later]) < key ? 1 : 0) -
                      (changed(later, last, first_keys[later]) < key ? 1 : 0);
@@ -495,8 +480,7 @@ void Is::check_sums(Checks& checks, std::span<const std::int32_t> below) {
   for (std::uint64_t iteration = 1; iteration <= last; ++iteration) {
     std::uint64_t should_be = sum;
     for (std::uint64_t place = 1; place < first_keys.size(); ++place)
-      should_be += above[static_cast<std::size_t>(changed(place, iteration, first_keys[place]))] -
-                   above[static_cast<std::size_t>(changed(place, last, first_keys[place]))];
+      should_be += above[changed(place, iteration, first_keys[place])] - above[changed(place, last, first_keys[place])];
     checks.count("sums of all ranks", 1, found_sums_[iteration] == should_be ? 0 : 1,
                  fmt::format("the sum of iteration {} differs", iteration));
   }

@@ -29,45 +29,44 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // The first of a level's two links along an axis, to and from the lower and the upper neighbour.
 std::size_t link_of(const Levels& levels, int level, int axis) {
-  const auto cut = [&](int a) { return levels.grid[static_cast<std::size_t>(a)] > 1 ? std::size_t{2} : 0; };
+  const auto cut = [&](int a) { return levels.grid[a] > 1 ? std::size_t{2} : 0; };
   std::size_t index = static_cast<std::size_t>(level - levels.gathered - 1) * (cut(0) + cut(1) + cut(2));
   for (int a = 0; a < axis; ++a) index += cut(a);
   return index;
 }
 
-// Larger by value, and of equal ones the first point.
-bool is_larger(const Charge& a, const Charge& b) {
-  return a.value != b.value ? a.value > b.value : a.point < b.point;
-}
-bool is_smaller(const Charge& a, const Charge& b) {
-  return a.value != b.value ? a.value < b.value : a.point < b.point;
-}
-
-// Keeps the ten largest and the ten smallest of the values offered.
-class Extremes {
+// The ten largest values offered, and of equal ones the first points'.
+class Largest {
  public:
   void offer(const Charge& one) {
-    if (largest_.size() < charges_of_sign || one.value > largest_.back().value) insert(largest_, one, is_larger);
-    if (smallest_.size() < charges_of_sign || one.value < smallest_.back().value) insert(smallest_, one, is_smaller);
+    if (found_.size() == charges_of_sign && !precedes(one, found_.back())) return;
+    found_.insert(std::upper_bound(found_.begin(), found_.end(), one, precedes), one);
+    if (found_.size() > charges_of_sign) found_.pop_back();
   }
-  const std::vector<Charge>& largest() const { return largest_; }
-  const std::vector<Charge>& smallest() const { return smallest_; }
+  const std::vector<Charge>& found() const { return found_; }
 
  private:
-  static void insert(std::vector<Charge>& list, const Charge& one, bool (*before)(const Charge&, const Charge&)) {
-    list.insert(std::upper_bound(list.begin(), list.end(), one, before), one);
-    if (list.size() > charges_of_sign) list.pop_back();
+  static bool precedes(const Charge& a, const Charge& b) {
+    return a.value != b.value ? a.value > b.value : a.point < b.point;
   }
-  std::vector<Charge> largest_, smallest_;
+  std::vector<Charge> found_;
 };
 
-std::vector<Charge> with_signs(const Extremes& extremes) {
-  std::vector<Charge> charges;
-  for (const Charge& one : extremes.largest()) charges.push_back({one.point, 1});
-  for (const Charge& one : extremes.smallest()) charges.push_back({one.point, -1});
-  std::sort(charges.begin(), charges.end(), [](const Charge& a, const Charge& b) { return a.point < b.point; });
-  return charges;
-}
+struct Extremes {
+  Largest largest, smallest;  // the latter of negative values
+
+  void offer(std::uint64_t point, double value) {
+    largest.offer({point, value});
+    smallest.offer({point, -value});
+  }
+  std::vector<Charge> charges() const {
+    std::vector<Charge> all;
+    for (const Charge& one : largest.found()) all.push_back({one.point, 1});
+    for (const Charge& one : smallest.found()) all.push_back({one.point, -1});
+    std::sort(all.begin(), all.end(), [](const Charge& a, const Charge& b) { return a.point < b.point; });
+    return all;
+  }
+};
 
 }  // namespace
 
@@ -113,8 +112,8 @@ Links Mg::links(const ClassRow& row, int rank, int ranks) const {
   Links all;
   for (int level = levels.gathered + 1; level <= levels.finest; ++level)
     for (int axis = 0; axis < 3; ++axis) {
-      if (levels.grid[static_cast<std::size_t>(axis)] == 1) continue;
-      const std::size_t bytes = sizeof(double) * face(levels.boxes[static_cast<std::size_t>(level)], axis);
+      if (levels.grid[axis] == 1) continue;
+      const std::size_t bytes = sizeof(double) * face(levels.boxes[level], axis);
       const int tag = (level * 3 + axis) * 2;
       for (const int by : {-1, 1}) {  // what goes down comes from above
         const int peer = mg::neighbour(place, levels.grid, axis, by);
@@ -149,8 +148,8 @@ double Mg::bytes_by_formula(const ClassRow& row, int ranks) const {
     const Levels levels(static_cast<int>(row.size), rank, ranks);
     for (int level = levels.gathered + 1; level <= levels.finest; ++level)
       for (int axis = 0; axis < 3; ++axis)
-        if (levels.grid[static_cast<std::size_t>(axis)] > 1)
-          numbers += 2 * static_cast<double>(face(levels.boxes[static_cast<std::size_t>(level)], axis)) *
+        if (levels.grid[axis] > 1)
+          numbers += 2 * static_cast<double>(face(levels.boxes[level], axis)) *
                      (3 + (level == levels.finest ? 1 / static_cast<double>(row.iterations) : 0));
     numbers += static_cast<double>(levels.part.count()) * (ranks - 1);
   }
@@ -198,19 +197,11 @@ void Mg::find_charges() {
           (static_cast<std::uint64_t>(own.low[2] + k) * n + static_cast<std::uint64_t>(own.low[1] + j)) * n +
           static_cast<std::uint64_t>(own.low[0]);
       Random46 random(usual_seed, point);
-      for (int i = 0; i < own.size[0]; ++i) mine.offer({point++, random.next()});
+      for (int i = 0; i < own.size[0]; ++i) mine.offer(point++, random.next());
     }
-  std::vector<Charge> found = mine.largest();
-  found.insert(found.end(), mine.smallest().begin(), mine.smallest().end());
-  std::vector<std::size_t> counts(static_cast<std::size_t>(ranks()));
-  const std::size_t count = found.size();
-  team().all_gather(std::span(&count, 1), std::span(counts), std::vector<std::size_t>(counts.size(), 1));
-  std::vector<Charge> candidates(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
-  team().all_gather(std::span<const Charge>(found), std::span(candidates), counts);
-  std::sort(candidates.begin(), candidates.end(), is_larger);
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const Charge& one : candidates) all.offer(one);
-  charges_ = with_signs(all);
+  for (const auto list : {&Extremes::largest, &Extremes::smallest})
+    for (const Charge& one : team().all_gather(std::span<const Charge>((mine.*list).found()))) (all.*list).offer(one);
+  charges_ = all.charges();
 }
 
 void Mg::restart() {
@@ -240,7 +231,7 @@ void Mg::iterate(std::uint64_t iteration) {
   smooth(1);
   for (int level = 2; level <= finest; ++level) {
     interpolate_to(level);
-    residual(level, level == finest ? v_ : r_[static_cast<std::size_t>(level)]);
+    residual(level, level == finest ? v_ : r_[level]);
     smooth(level);
   }
   residual(finest, v_);
@@ -406,7 +397,7 @@ template <class Use>
 void Mg::for_rows(const Extent& box, int axis, int at, Use use) const {
   const int around = passes_edges_on() ? 0 : 1;
   const auto range = [&](int a, int halo) {
-    return axis == a ? std::pair{at, at} : std::pair{halo, box.size[static_cast<std::size_t>(a)] + 1 - halo};
+    return axis == a ? std::pair{at, at} : std::pair{halo, box.size[a] + 1 - halo};
   };
   const auto [first_i, last_i] = range(0, around);
   const auto [first_j, last_j] = range(1, axis == 0 ? 1 : around);
@@ -416,7 +407,7 @@ void Mg::for_rows(const Extent& box, int axis, int at, Use use) const {
 }
 
 void Mg::wrap(double* grid, const Extent& box, int axis) {
-  const int n = box.size[static_cast<std::size_t>(axis)];
+  const int n = box.size[axis];
   const std::size_t across = static_cast<std::size_t>(n) * (axis == 0 ? 1 : axis == 1 ? box.row() : box.plane());
   for_rows(box, axis, 1,
            [&](std::size_t at, std::size_t length) { std::copy_n(grid + at, length, grid + at + across); });
@@ -430,7 +421,7 @@ void Mg::post_halo(const double* grid, int level, int axis) {
   for (const std::size_t way : {0, 1}) messages().expect(first + way);
   for (const std::size_t way : {0, 1}) {
     double* to = messages().outgoing_as<double>(first + way).data();
-    for_rows(own, axis, way == 0 ? 1 : own.size[static_cast<std::size_t>(axis)],
+    for_rows(own, axis, way == 0 ? 1 : own.size[axis],
              [&](std::size_t at, std::size_t length) { to = std::copy_n(grid + at, length, to); });
     messages().post(first + way);
   }
@@ -442,7 +433,7 @@ void Mg::take_halo(mg::Field field, int level, int axis) {
   const std::size_t first = link_of(*levels_, level, axis);
   for (const std::size_t way : {0, 1})
     unpack(messages().take_as<double>(first + way), data(field, level), box(level), axis,
-           way == 0 ? 0 : box(level).size[static_cast<std::size_t>(axis)] + 1);
+           way == 0 ? 0 : box(level).size[axis] + 1);
 }
 
 void Mg::unpack(std::span<const double> message, double* grid, const Extent& own, int axis, int at) {
@@ -460,8 +451,8 @@ void Mg::check(Checks& checks, std::uint64_t) {
   const auto n = static_cast<std::uint64_t>(row_.size);
   Random46 random;
   Extremes extremes;
-  for (std::uint64_t point = 0; point < n * n * n; ++point) extremes.offer({point, random.next()});
-  const std::vector<Charge> charges = with_signs(extremes);
+  for (std::uint64_t point = 0; point < n * n * n; ++point) extremes.offer(point, random.next());
+  const std::vector<Charge> charges = extremes.charges();
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < 2 * charges_of_sign; ++i) wrong += charges_[i] == charges[i] ? 0 : 1;
   checks.count("charges", 2 * charges_of_sign, wrong);
@@ -477,15 +468,12 @@ void Mg::check_residual(Checks& checks) {
   for (int rank = 0; rank < ranks(); ++rank) boxes.push_back(Levels(n, rank, ranks()).boxes.back());
   const auto has = [](const Extent& box, int z) { return z >= box.low[2] && z < box.low[2] + box.size[2]; };
   const auto plane_of = [&](int z) {
-    std::vector<double> mine, all(points), plane(points);
+    std::vector<double> mine, plane(points);
     for (int j = 1; has(own, z) && j <= own.size[1]; ++j) {
       const double* row = u_.back().data() + own.at(1, j, z - own.low[2] + 1);
       mine.insert(mine.end(), row, row + own.size[0]);
     }
-    std::vector<std::size_t> counts;
-    for (const Extent& box : boxes)
-      counts.push_back(has(box, z) ? static_cast<std::size_t>(box.size[0]) * static_cast<std::size_t>(box.size[1]) : 0);
-    team().all_gather(std::span<const double>(mine), std::span(all), counts);
+    const std::vector<double> all = team().all_gather(std::span<const double>(mine));
     const double* from = all.data();
     for (const Extent& box : boxes)
       for (int j = 0; has(box, z) && j < box.size[1]; ++j, from += box.size[0])
@@ -504,9 +492,7 @@ void Mg::check_residual(Checks& checks) {
         for (int dz = -1; dz <= 1; ++dz)
           for (int dy = -1; dy <= 1; ++dy)
             for (int dx = -1; dx <= 1; ++dx)
-              sums[dx * dx + dy * dy + dz * dz] +=
-                  planes[static_cast<std::size_t>(dz + 1)]
-                        [static_cast<std::size_t>((y + dy + n) % n * n + (x + dx + n) % n)];
+              sums[dx * dx + dy * dy + dz * dz] += planes[dz + 1][(y + dy + n) % n * n + (x + dx + n) % n];
         const auto point =
             (static_cast<std::uint64_t>(z) * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(y)) *
                 static_cast<std::uint64_t>(n) +
