@@ -57,7 +57,7 @@ class Alternating : public Flow {
     const int depth = std::min(2, slabs - 1), up = neighbour(D, true), down = neighbour(D, false);
     const auto bytes = [&](int first, int step, std::size_t values) {  // of the stages that receive
       std::vector<std::size_t> all;
-      for (int s = first; s >= 0 && s < slabs; s += step) all.push_back(lines[static_cast<std::size_t>(s)] * values);
+      for (int s = first; s >= 0 && s < slabs; s += step) all.push_back(lines[s] * values);
       return all;
     };
     const auto largest = [](const std::vector<std::size_t>& all) { return *std::max_element(all.begin(), all.end()); };

@@ -84,14 +84,13 @@ void for_points(const Scheme& scheme, Tile& tile, Value value) {
         std::array<int, 3> at{};
         bool own = true, within = true;
         for (int d = 0; d < 3; ++d) {
-          const int x = at[static_cast<std::size_t>(d)] = tile.first(d) + local[d];
+          const int x = at[d] = tile.first(d) + local[d];
           own = own && local[d] >= 0 && local[d] < tile.count(d);
           within = within && x >= 0 && x < scheme.n;
         }
         if (!within) continue;
         const Point u = value(at, own);
-        for (int m = 0; m < variables; ++m)
-          tile.u[static_cast<std::size_t>(tile.place(i, j, k) + m * tile.field())] = u[static_cast<std::size_t>(m)];
+        for (int m = 0; m < variables; ++m) tile.u[tile.place(i, j, k) + m * tile.field()] = u[m];
       }
 }
 

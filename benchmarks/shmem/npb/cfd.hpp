@@ -47,17 +47,17 @@ class Tile {
 
   const Box& box() const { return box_; }
   // Doubles between neighbours in direction d, and between variables.
-  std::ptrdiff_t stride(int d) const { return stride_[static_cast<std::size_t>(d)]; }
+  std::ptrdiff_t stride(int d) const { return stride_[d]; }
   std::ptrdiff_t field() const { return field_; }
   // Place of a point, numbered from the box's first one; -margin .. count + margin - 1.
   std::ptrdiff_t place(int i, int j, int k) const {
     return (i + margin) + (j + margin) * stride_[1] + (k + margin) * stride_[2];
   }
   // Range of the box's points in direction d that are inside the cube's boundary.
-  int begin(int d) const { return begin_[static_cast<std::size_t>(d)]; }
-  int end(int d) const { return end_[static_cast<std::size_t>(d)]; }
-  int first(int d) const { return box_.first[static_cast<std::size_t>(d)]; }
-  int count(int d) const { return box_.count[static_cast<std::size_t>(d)]; }
+  int begin(int d) const { return begin_[d]; }
+  int end(int d) const { return end_[d]; }
+  int first(int d) const { return box_.first[d]; }
+  int count(int d) const { return box_.count[d]; }
 
   std::vector<double> u, r, f;  // state, residual or change, forcing
 

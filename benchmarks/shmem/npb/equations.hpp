@@ -223,7 +223,7 @@ struct PentadiagonalRows {
                                                       const V* after, V r[5], V* row) {
     const Factors<D> factor(scheme);
     const double diffusion = scheme.diffusion[D], fourth = scheme.dt * scheme.dissipation;
-    const auto weight = [&](std::size_t m) { return fourth * scheme.differences[m][static_cast<std::size_t>(at)]; };
+    const auto weight = [&](std::size_t m) { return fourth * scheme.differences[m][at]; };
     const V* last = row - kept;
     const V* second_last = row - 2 * kept;
     const V below = weight(1) - factor.second * (diffusion + before[1]);

@@ -194,7 +194,7 @@ std::optional<WholeField> FlowBenchmark::gathered() {
   if (rank() > 0) return std::nullopt;
   WholeField field(flow_->scheme().n);
   for (int from = 0; from < ranks(); ++from) {
-    const std::byte* next = parts[static_cast<std::size_t>(from)].data();
+    const std::byte* next = parts[from].data();
     for (const Tiling::Place& place : flow_->tiling().tiles_of(from)) {
       const Box box = flow_->tiling().box(place);
       for (int k = 0; k < box.count[2]; ++k)

@@ -110,29 +110,27 @@ Point times(const Block& block, const Point& y) {
 class Band {
  public:
   Band(int size, int width) : size_(size), width_(width), entries_(static_cast<std::size_t>(size * (3 * width + 1))) {}
-  double& at(int row, int column) {
-    return entries_[static_cast<std::size_t>(row * (3 * width_ + 1) + column - row + width_)];
-  }
+  double& at(int row, int column) { return entries_[row * (3 * width_ + 1) + column - row + width_]; }
   void solve(std::vector<double>& x) {
     for (int p = 0; p < size_; ++p) {
       const int last_row = std::min(size_ - 1, p + width_), last = std::min(size_ - 1, p + 2 * width_);
       int pivot = p;
       for (int row = p + 1; row <= last_row; ++row)
         if (std::abs(at(row, p)) > std::abs(at(pivot, p))) pivot = row;
-      std::swap(x[static_cast<std::size_t>(p)], x[static_cast<std::size_t>(pivot)]);
+      std::swap(x[p], x[pivot]);
       for (int column = p; column <= last && pivot != p; ++column) std::swap(at(p, column), at(pivot, column));
       for (int row = p + 1; row <= last_row; ++row) {
         const double factor = at(row, p) / at(p, p);
         if (factor == 0) continue;
         for (int column = p; column <= last; ++column) at(row, column) -= factor * at(p, column);
-        x[static_cast<std::size_t>(row)] -= factor * x[static_cast<std::size_t>(p)];
+        x[row] -= factor * x[p];
       }
     }
     for (int p = size_ - 1; p >= 0; --p) {
-      double sum = x[static_cast<std::size_t>(p)];
+      double sum = x[p];
       for (int column = p + 1; column <= std::min(size_ - 1, p + 2 * width_); ++column)
-        sum -= at(p, column) * x[static_cast<std::size_t>(column)];
-      x[static_cast<std::size_t>(p)] = sum / at(p, p);
+        sum -= at(p, column) * x[column];
+      x[p] = sum / at(p, p);
     }
   }
 
@@ -166,8 +164,7 @@ void solve_blocks(double dt, std::size_t d, const WholeField& u, WholeField& del
       x.insert(x.end(), r.begin(), r.end());
       const auto put = [&](int column, const Block& block) {
         for (int m = 0; m < 5; ++m)
-          for (int l = 0; l < 5; ++l)
-            band.at(5 * i + m, 5 * column + l) = block[static_cast<std::size_t>(m)][static_cast<std::size_t>(l)];
+          for (int l = 0; l < 5; ++l) band.at(5 * i + m, 5 * column + l) = block[m][l];
       };
       if (i == 0 || i == n - 1) {
         put(i, plain_jacobian(d, u.at(line(i)), 0, 0, 1));
@@ -199,7 +196,7 @@ void solve_scalars(double dt, std::size_t d, const WholeField& u, WholeField& de
       };
       const auto spread = [&](int i) { return diffusion_of(d) + .196 / u.at(line(i))[0]; };
       for (int i = 0; i < n; ++i) {
-        x[static_cast<std::size_t>(i)] = delta.at(line(i))[m];
+        x[i] = delta.at(line(i))[m];
         band.at(i, i) = 1;
         if (i == 0 || i == n - 1) continue;
         const bool inner = i > 1 && i < n - 2;
@@ -210,7 +207,7 @@ void solve_scalars(double dt, std::size_t d, const WholeField& u, WholeField& de
         band.at(i, i + 1) = t2 * speed(i + 1) - t1 * spread(i + 1) - (i < n - 2 ? 4 * e : 0);
       }
       band.solve(x);
-      for (int i = 0; i < n; ++i) delta.at(line(i))[m] = x[static_cast<std::size_t>(i)];
+      for (int i = 0; i < n; ++i) delta.at(line(i))[m] = x[i];
     }
   });
 }
@@ -236,7 +233,7 @@ Point changed(int which, const Point& u, const Point& r) {
 Point solved(const Block& block, const Point& y) {
   Band band(5, 4);
   for (int m = 0; m < 5; ++m)
-    for (int n = 0; n < 5; ++n) band.at(m, n) = block[static_cast<std::size_t>(m)][static_cast<std::size_t>(n)];
+    for (int n = 0; n < 5; ++n) band.at(m, n) = block[m][n];
   std::vector<double> x(y.begin(), y.end());
   band.solve(x);
   return {x[0], x[1], x[2], x[3], x[4]};

@@ -52,12 +52,10 @@ class Mg : public Npb {
  private:
   using Grids = std::vector<std::vector<double>>;
 
-  const mg::Extent& box(int level) const { return levels_->boxes[static_cast<std::size_t>(level)]; }
-  static double* data(Grids& grids, int level) { return grids[static_cast<std::size_t>(level)].data(); }
+  const mg::Extent& box(int level) const { return levels_->boxes[level]; }
+  static double* data(Grids& grids, int level) { return grids[level].data(); }
   double* data(mg::Field field, int level) { return data(field == mg::Field::u ? u_ : r_, level); }
-  bool is_cut(int level, int axis) const {
-    return level > levels_->gathered && levels_->grid[static_cast<std::size_t>(axis)] > 1;
-  }
+  bool is_cut(int level, int axis) const { return level > levels_->gathered && levels_->grid[axis] > 1; }
   void residual(int level, const std::vector<double>& right_side);
   void smooth(int level);
   void restrict_from(int level);

@@ -76,8 +76,8 @@ Levels::Levels(int points, int rank, int ranks) : grid(grid_of(ranks, points)) {
   std::vector<Extent> fine{Extent::finest(points, grid, place_of(rank, grid))};  // finest first
   while (fine.back().points > 1) fine.push_back(fine.back().coarser());
   for (int level = 0; level <= finest; ++level)
-    boxes.push_back(level <= gathered ? Extent::whole(1 << level) : fine[static_cast<std::size_t>(finest - level)]);
-  part = fine[static_cast<std::size_t>(finest - gathered)];
+    boxes.push_back(level <= gathered ? Extent::whole(1 << level) : fine[finest - level]);
+  part = fine[finest - gathered];
 }
 
 Pair sources(const Extent& coarse, const Extent& fine, int axis, int k) {

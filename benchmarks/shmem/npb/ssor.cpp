@@ -130,11 +130,11 @@ struct Within : Plane<sign> {
         u_x[m] = u[m];
         y_x[m] = y[m];
         const auto others = std::make_integer_sequence<int, width<V> - 1>();
-        shift(u_x[m], tile.u[static_cast<std::size_t>(beside + m * field)], u_y[m], others);
-        shift(y_x[m], tile.r[static_cast<std::size_t>(beside + m * field)], y_y[m], others);
+        shift(u_x[m], tile.u[beside + m * field], u_y[m], others);
+        shift(y_x[m], tile.r[beside + m * field], y_y[m], others);
         for (int l = 0; l < width<V>; ++l) {
-          u[m][l] = tile.u[static_cast<std::size_t>(at[l] + m * field)];
-          y[m][l] = tile.r[static_cast<std::size_t>(at[l] + m * field)];
+          u[m][l] = tile.u[at[l] + m * field];
+          y[m][l] = tile.r[at[l] + m * field];
         }
       }
       V sum[variables] = {};
@@ -147,7 +147,7 @@ struct Within : Plane<sign> {
         if (s + 1 < width<V>) changed[s + 1] = y[m][s + 1];
         y[m] = changed;
         for (int l = 0; l < width<V>; ++l)
-          if (l < lanes && s - l >= 0 && s - l < columns) tile.r[static_cast<std::size_t>(at[l] + m * field)] = y[m][l];
+          if (l < lanes && s - l >= 0 && s - l < columns) tile.r[at[l] + m * field] = y[m][l];
       }
     }
   }
@@ -166,11 +166,11 @@ class Ssor : public Flow {
                   last = std::min(box.first[other] + box.count[other], scheme.n - 1);
         const std::size_t bytes = variables * sizeof(double) * static_cast<std::size_t>(last - first);
         const int tag = 6 + 2 * d + (lower ? 0 : 1), to = neighbour(d, lower), from = neighbour(d, !lower);
-        out_[lower][static_cast<std::size_t>(d)] = to < 0 ? none : add_outgoing({to, tag, bytes, planes_ahead});
-        in_[lower][static_cast<std::size_t>(d)] =
-            from < 0 ? none
-                     : add_incoming({from, tag, bytes, planes_ahead},
-                                    std::vector<std::size_t>(static_cast<std::size_t>(scheme.n - 2), bytes));
+        out_[lower][d] = to < 0 ? none : add_outgoing({to, tag, bytes, planes_ahead});
+        in_[lower][d] = from < 0
+                            ? none
+                            : add_incoming({from, tag, bytes, planes_ahead},
+                                           std::vector<std::size_t>(static_cast<std::size_t>(scheme.n - 2), bytes));
       }
   }
 
@@ -211,7 +211,7 @@ class Ssor : public Flow {
   // The plane's points in direction d that the next pencil needs, or that come from the one before: row by row.
   template <int sign>
   void receive(int d, int k) {
-    const std::size_t in = in_[sign > 0][static_cast<std::size_t>(d)];
+    const std::size_t in = in_[sign > 0][d];
     if (in == none) return;
     const double* from = inlet(in).take(messages()).data();
     const Tile& tile = tiles().front();
@@ -220,7 +220,7 @@ class Ssor : public Flow {
   }
   template <int sign>
   void send(int d, int k) {
-    const std::size_t out = out_[sign > 0][static_cast<std::size_t>(d)];
+    const std::size_t out = out_[sign > 0][d];
     if (out == none) return;
     double* to = messages().outgoing_as<double>(out).data();
     const Tile& tile = tiles().front();
@@ -232,8 +232,7 @@ class Ssor : public Flow {
     Tile& tile = tiles().front();
     for (int m = 0; m < variables; ++m)
       for (int i = tile.begin(1 - d); i < tile.end(1 - d); ++i)
-        work(tile.r[static_cast<std::size_t>((d == 0 ? tile.place(at, i, k) : tile.place(i, at, k)) +
-                                             m * tile.field())]);
+        work(tile.r[(d == 0 ? tile.place(at, i, k) : tile.place(i, at, k)) + m * tile.field()]);
   }
 
   std::array<std::array<std::size_t, 2>, 2> out_, in_;  // by sweep (upper, lower) and direction
