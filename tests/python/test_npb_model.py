@@ -218,6 +218,17 @@ def test_a_case_is_its_terms() -> None:
     assert cost(2, 8) == pytest.approx(line(2, 8))
 
 
+def test_a_run_without_a_transport_has_its_reductions() -> None:
+    document = record("npb_ep").model_dump(by_alias=True)
+    document["transport"] = None
+    document["cases"] = document["cases"][:1]
+    document["cases"][0]["labels"]["form"] = "none"
+    run = Record.model_validate(document)
+    assert run.transport_name == "none"
+    (found,) = model("npb_ep").expect(run, figures("npb_ep")).values()
+    assert found.parts[REDUCTIONS] == pytest.approx(line(1, 16) + line(1, 80))
+
+
 def test_a_missing_figure_is_named() -> None:
     (found, *_) = model("npb_is").expect(record(), Figures(None, None)).values()
     assert found.reason == "the system has no figures of the transport mpi"
