@@ -33,7 +33,7 @@ Flow::Flow(const Scheme& scheme, const Tiling& tiling, int rank)
 }
 
 int Flow::neighbour(int d, bool up) const {
-  for (Tiling::Place place : places_) {
+  for (Place place : places_) {
     place[d] += up ? 1 : -1;
     if (tiling_.contains(place)) return tiling_.owner(place);
   }
@@ -60,14 +60,12 @@ std::size_t Flow::add_incoming(Link link, std::vector<std::size_t> bytes) {
 
 std::size_t Flow::face_bytes(int d, bool up) const {
   std::size_t values = 0;
-  for (Tiling::Place place : places_) {
-    const Box box = tiling_.box(place);
+  for (Place place : places_) {
+    Box box = tiling_.box(place);
     place[d] += up ? 1 : -1;
     if (!tiling_.contains(place)) continue;
-    std::size_t points = variables * Tile::margin;
-    for (int other = 0; other < 3; ++other)
-      if (other != d) points *= static_cast<std::size_t>(box.count[other]);
-    values += points;
+    box.count[d] = Tile::margin;
+    values += variables * box.points();
   }
   return values * sizeof(double);
 }
@@ -77,7 +75,7 @@ std::size_t Flow::face_bytes(int d, bool up) const {
 template <class Copy>
 void Flow::for_face(int d, bool up, bool margin, Copy copy) {
   for (std::size_t t = 0; t < tiles_.size(); ++t) {
-    Tiling::Place other = places_[t];
+    Place other = places_[t];
     other[d] += up ? 1 : -1;
     if (!tiling_.contains(other)) continue;
     Tile& tile = tiles_[t];
@@ -117,7 +115,7 @@ void Flow::exchange_faces() {
 
 void Flow::begin() {
   tiles_.clear();
-  for (const Tiling::Place& place : places_) tiles_.emplace_back(tiling_.box(place), scheme_.n);
+  for (const Place& place : places_) tiles_.emplace_back(tiling_.box(place), scheme_.n);
   for (Tile& tile : tiles_) compute_forcing(scheme_, tile);
   allocate();
 }

@@ -9,7 +9,6 @@ namespace plumb::npb {
 
 namespace {
 
-using Place = std::array<int, 3>;
 using Block = std::array<Point, 5>;  // by row
 
 Place moved(Place at, std::size_t d, int by) {
@@ -73,13 +72,6 @@ Point plain_residual(const WholeField& u, const Place& at) {
   const Point forcing = plain_operator(n, at, [&](const Place& x) { return exact_at(n, x); });
   for (std::size_t m = 0; m < 5; ++m) r[m] -= forcing[m];
   return r;
-}
-
-template <class Work>
-void for_inner(int n, Work work) {
-  for (int k = 1; k < n - 1; ++k)
-    for (int j = 1; j < n - 1; ++j)
-      for (int i = 1; i < n - 1; ++i) work(Place{i, j, k});
 }
 
 // a dF/dU + b (dV/dU + d_d) + c, by derivatives.
@@ -255,8 +247,8 @@ void plain_ssor(double dt, const WholeField& u, WholeField& y) {
     }
     return solved(g, r);
   };
-  for_inner(n, [&](const Place& at) { y.at(at) = sweep_at(at, -1, y.at(at)); });
-  for_inner(n, [&](const Place& mirrored) {
+  Box::cube(n, 1).for_each([&](const Place& at) { y.at(at) = sweep_at(at, -1, y.at(at)); });
+  Box::cube(n, 1).for_each([&](const Place& mirrored) {
     const Place at{n - 1 - mirrored[0], n - 1 - mirrored[1], n - 1 - mirrored[2]};
     const Point change = sweep_at(at, 1, {});
     for (std::size_t m = 0; m < 5; ++m) y.at(at)[m] += change[m];
@@ -289,14 +281,14 @@ Norms norms_of(const WholeField& u) {
   const int n = u.n();
   const double inner = std::pow(n - 2., 3);
   Norms norms;
-  for_inner(n, [&](const Place& at) {
+  Box::cube(n, 1).for_each([&](const Place& at) {
     const Point r = plain_residual(u, at);
     for (std::size_t m = 0; m < 5; ++m) norms.residual[m] += r[m] * r[m];
   });
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i)
-        for (std::size_t m = 0; m < 5; ++m) norms.error[m] += std::pow(u.at(i, j, k)[m] - exact_at(n, {i, j, k})[m], 2);
+  Box::cube(n).for_each([&](const Place& at) {
+    const Point should_be = exact_at(n, at);
+    for (std::size_t m = 0; m < 5; ++m) norms.error[m] += std::pow(u.at(at)[m] - should_be[m], 2);
+  });
   for (double& value : norms.residual) value = std::sqrt(value / inner);
   for (double& value : norms.error) value = std::sqrt(value / inner);
 
@@ -321,13 +313,13 @@ Norms norms_of(const WholeField& u) {
 void plain_step(Method method, double dt, WholeField& u) {
   const int n = u.n();
   WholeField delta(n);
-  for_inner(n, [&](const Place& at) {
+  Box::cube(n, 1).for_each([&](const Place& at) {
     delta.at(at) = plain_residual(u, at);
     for (double& value : delta.at(at)) value *= dt;
   });
   const auto change = [&](int which) {
     if (method == Method::sp)
-      for_inner(n, [&](const Place& at) { delta.at(at) = changed(which, u.at(at), delta.at(at)); });
+      Box::cube(n, 1).for_each([&](const Place& at) { delta.at(at) = changed(which, u.at(at), delta.at(at)); });
   };
   if (method == Method::lu) plain_ssor(dt, u, delta);
   change(0);
@@ -335,7 +327,7 @@ void plain_step(Method method, double dt, WholeField& u) {
     (method == Method::bt ? solve_blocks : solve_scalars)(dt, d, u, delta);
     change(static_cast<int>(d) + 1);
   }
-  for_inner(n, [&](const Place& at) {
+  Box::cube(n, 1).for_each([&](const Place& at) {
     for (std::size_t m = 0; m < 5; ++m) u.at(at)[m] += delta.at(at)[m];
   });
 }

@@ -9,29 +9,27 @@ namespace plumb::npb {
 
 // A point of the finest grid with a charge of +1 or -1.
 struct Charge {
-  std::uint64_t point = 0;  // (z n + y) n + x
+  std::int64_t point = 0;  // (z n + y) n + x
   double value = 0;
   bool operator==(const Charge&) const = default;
 };
 
 class Mg : public Npb {
  public:
-  std::string title() const override { return "V-cycles of multigrid for a Poisson equation on a periodic cube"; }
+  Mg()
+      : Npb({"npb_mg",
+             "V-cycles of multigrid for a Poisson equation on a periodic cube",
+             {"resid", "psinv", "rprj3", "interp", "norm2u3", "comm3", "rcomm"}}) {}
 
  protected:
-  std::string which() const override { return "npb_mg"; }
-  std::vector<std::string> phases() const override {
-    return {"resid", "psinv", "rprj3", "interp", "norm2u3", "comm3", "rcomm"};
-  }
   double operations(const ClassRow& row) const override;
-  std::string size_text(const ClassRow& row) const override;
   void change(ClassRow& row) const override;
   void check_problem(const ClassRow& row, int ranks) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
   DeviceBytes device_bytes(const ClassRow& row, const Plan& plan) const override;
-  double bytes_by_formula(const ClassRow& row, int ranks) const override;
+  Volume volume(const ClassRow& row, int ranks) const override;
   const Traffic* device_traffic() const override { return device_ ? &device_->traffic() : nullptr; }
   void set_up(Session& session) override;
   void restart() override;
