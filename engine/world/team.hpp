@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,6 +70,9 @@ class Team {
   // The elements of all members, in the team's order, on each member; `counts` by member. T is trivially copyable.
   template <class T>
   void all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts);
+  // The same of any numbers of elements, which the members tell each other first.
+  template <class T>
+  std::vector<T> all_gather(std::span<const T> mine);
 
   // `sent` and `received` hold the members' elements contiguously, with a count for each. The count sent to a member
   // must equal the count that it receives. T is trivially copyable.
@@ -158,6 +162,16 @@ void Team::all_reduce(std::span<Located<T>> values, Fold fold) {
 template <class T>
 void Team::all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts) {
   collect(std::as_bytes(mine), std::as_writable_bytes(all), counts, sizeof(T));
+}
+
+template <class T>
+std::vector<T> Team::all_gather(std::span<const T> mine) {
+  const std::size_t count = mine.size();
+  std::vector<std::size_t> counts(ranks_.size());
+  all_gather(std::span(&count, 1), std::span(counts), std::vector<std::size_t>(counts.size(), 1));
+  std::vector<T> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  all_gather(mine, std::span(all), counts);
+  return all;
 }
 
 template <class T>

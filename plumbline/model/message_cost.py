@@ -41,11 +41,16 @@ class OneSided:
 
 
 def by_transport(record: Record, figures: Figures) -> Cost:
-    """Messages of a run by its transport. Raises :class:`UsageError` for a missing figure."""
-    name = record.transport_name
-    if name == "shmem" and figures.transfer(name, record.approach) is None:
+    """Messages of a run by its transport. Raises :class:`UsageError` for a missing figure.
+
+    Without a transport they are the world's own: a reduction's.
+    """
+    name, approach = record.transport_name, record.approach
+    if name == "none":
+        name, approach = record.world.kind, HOST
+    if name == "shmem" and figures.transfer(name, approach) is None:
         return by_signals(one_sided(record, figures))  # a put and a notice, as this transport sends
-    return by_name(figures, name, record.approach)
+    return by_name(figures, name, approach)
 
 
 def by_name(figures: Figures, name: str, approach: str | None) -> Cost:

@@ -39,24 +39,20 @@ TEST_P(NpbFlowOnRanks, IsThatOfOneRank) {
   const Tile& whole = all->tiles().front();
   std::uint64_t points = 0, wrong = 0;
   for (const Tile& tile : mine->tiles())
-    for (int k = 0; k < tile.count(2); ++k)
-      for (int j = 0; j < tile.count(1); ++j)
-        for (int i = 0; i < tile.count(0); ++i)
-          for (int m = 0; m < variables; ++m, ++points) {
-            const double is = tile.u[static_cast<std::size_t>(tile.place(i, j, k) + m * tile.field())];
-            const double should_be = whole.u[static_cast<std::size_t>(
-                whole.place(tile.first(0) + i, tile.first(1) + j, tile.first(2) + k) + m * whole.field())];
-            wrong += std::abs(is - should_be) <= 1e-11 * std::abs(should_be) ? 0 : 1;
-          }
+    tile.box().for_each([&](const Place& at) {
+      const Point is = tile.state(at), should_be = whole.state(at);
+      for (std::size_t m = 0; m < variables; ++m, ++points)
+        wrong += std::abs(is[m] - should_be[m]) <= 1e-11 * std::abs(should_be[m]) ? 0 : 1;
+    });
   EXPECT_EQ(wrong, 0u) << "of " << points;
   EXPECT_EQ(messages->messages_sent() > 0, ranks > 1);
 }
 
 std::string name_of(const ::testing::TestParamInfo<std::tuple<Method, Form>>& one) {
   const Form form = std::get<1>(one.param);
-  return flow_kind(std::get<0>(one.param)).name.substr(4) + (form == Form::two_sided ? "TwoSided"
-                                                             : form == Form::signal  ? "Signal"
-                                                                                     : "Barrier");
+  return flow_kind(std::get<0>(one.param)).facts.name.substr(4) + (form == Form::two_sided ? "TwoSided"
+                                                                   : form == Form::signal  ? "Signal"
+                                                                                           : "Barrier");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NpbFlowOnRanks,

@@ -20,6 +20,7 @@ TOGETHER = (  # a rank alone sends nothing
     *("is-border-off", "is-counts-without-last", "ep-sums-without-last", "mg-norm-without-last"),
     *("mg-old-halo", "mg-notice-first", "is-notice-first", "mg-put-lost", "mg-no-credit"),
     *("is-foreign-keys", "bt-notice-first", "sp-notice-first", "lu-notice-first"),
+    "lu-no-credit",
 )
 PASSES = ("mg-passes-late", "is-passes-late")
 

@@ -168,8 +168,8 @@ enum class Fault { none, notice_first, no_credit, lost, foreign };
 // Puts are kept back until they are completed: by a notice to their rank, or quiet.
 class LatePuts : public mutants::ServedMemory {
  public:
-  LatePuts(std::unique_ptr<OneSided> right, Fault fault, std::size_t credit_words)
-      : ServedMemory(std::move(right)), fault_(fault), credit_words_(credit_words) {}
+  LatePuts(std::unique_ptr<OneSided> right, Fault fault, std::size_t credit_words, bool is_slow)
+      : ServedMemory(std::move(right)), fault_(fault), credit_words_(credit_words), is_slow_(is_slow) {}
   void put_nb(int, std::size_t at, const void* from, std::size_t bytes, int rank) override {
     if (fault_ == Fault::lost && ++puts_ % 16 == 0) return;
     late_.push_back({at, fault_ == Fault::foreign && bytes > sizeof(std::uint64_t) ? &foreign_ : from,
@@ -188,6 +188,7 @@ class LatePuts : public mutants::ServedMemory {
   }
   bool reached(std::size_t word, std::uint64_t value) override {
     if (fault_ == Fault::no_credit && word < credit_words_) return true;
+    if (fault_ == Fault::no_credit && is_slow_) usleep(500);  // senders overtake this rank
     return ServedMemory::reached(word, value);
   }
   void synchronise() override {
@@ -209,6 +210,7 @@ class LatePuts : public mutants::ServedMemory {
 
   Fault fault_;
   std::size_t credit_words_;
+  bool is_slow_;
   std::uint64_t puts_ = 0;
   std::uint64_t foreign_ = 0x7f7f7f7f7f7f7f7f;  // no key of any class
   std::vector<Put> late_;
@@ -220,7 +222,8 @@ class OverLatePuts : public Named<Right> {
   using Named<Right>::Named;
   std::unique_ptr<Messages> make(Form, Session& session, const Links& links) override {
     constexpr std::size_t bytes = 16 << 20;
-    auto memory = std::make_unique<LatePuts>(make_one_sided(session.world, bytes, 1), fault, 8 * links.outgoing.size());
+    auto memory = std::make_unique<LatePuts>(make_one_sided(session.world, bytes, 1), fault, 8 * links.outgoing.size(),
+                                             is_last(session.world.rank(), session.world.size()));
     return make_signal(session.world, std::move(memory), links.outgoing, links.incoming);
   }
 };
@@ -271,6 +274,7 @@ const RegisteredBenchmark all_wrong_npb[] = {
     wrong_npb<OverLatePuts<Is, Fault::foreign>>("is-foreign-keys"),
     wrong_npb<OverLatePuts<Mg, Fault::lost>>("mg-put-lost"),
     wrong_npb<NoCredit>("mg-no-credit"),
+    wrong_npb<OverLatePuts<FlowBy<Method::lu>, Fault::no_credit>>("lu-no-credit"),
 };
 
 }  // namespace

@@ -177,7 +177,7 @@ class StaleCarry : public WrongFlow {
 template <class Wrong, class... More>
 void wrong_flow(const std::string& name, std::initializer_list<Method> methods, More... more) {
   for (const Method method : methods) {
-    const std::string whole = fmt::format("mutant-{}-{}", flow_kind(method).name, name);
+    const std::string whole = fmt::format("mutant-{}-{}", flow_kind(method).facts.name, name);
     Registry<BenchmarkFactory>::instance().add(
         whole, [whole, method, more...] { return std::make_unique<Wrong>(whole, method, more...); });
   }

@@ -45,6 +45,7 @@ def test_every_form_agrees_with_the_official_values(
     for case in record["cases"]:
         found = metrics(case)
         assert 0 <= found["exposed_share"] <= 100
+        assert found["messages_sent"] == pytest.approx(found.get("messages_by_formula", 0))
         assert (found["messages_sent"] > 0) == (ranks > 1)
         if benchmark == "npb_mg" and ranks > 1:
             assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"])
@@ -63,8 +64,9 @@ def test_devices_send_as_much(tmp_path: Path, benchmark: str, status: str) -> No
     if status == "passed":
         found = metrics(case)
         assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"])
+        assert found["messages_sent"] == pytest.approx(found["messages_by_formula"])
     else:
-        assert "has no kernels" in case["outcome"]["reason"]
+        assert "have no kernels" in case["outcome"]["reason"]
 
 
 def test_pairs_are_spread_over_any_ranks(tmp_path: Path) -> None:
@@ -126,6 +128,24 @@ def test_a_folder_without_programs_of_npb_is_refused(tmp_path: Path) -> None:
         )
         assert done.returncode == 1
         assert reason in done.stderr
+
+
+def test_too_small_a_symmetric_heap_is_refused_with_the_figure(tmp_path: Path) -> None:
+    shmem = program("plumb-shmem")
+    if not shmem.exists():
+        pytest.skip("there is no plumb-shmem")
+    words = ("npb_is", "--class", "C", "--form", "signal", "--record", "none")
+    command, environment = launch_command(2, shmem, *words)
+    done = subprocess.run(
+        command,
+        env={**environment, "SHMEM_SYMMETRIC_HEAP_SIZE": "16M"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "each PE needs 128.9 MiB of symmetric memory" in done.stderr
 
 
 def test_one_sided_forms_need_their_memory(tmp_path: Path) -> None:

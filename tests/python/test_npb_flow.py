@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +62,51 @@ def test_volumes_are_those_of_the_formula(
     if benchmark == "npb_lu":
         slabs = {1: 0, 3: 2, 4: 2}[ranks]
     carried = {"npb_bt": 35, "npb_sp": 32, "npb_lu": 10}[benchmark]
+    # 3 ranks: two axes of three slabs; 4: three of two. LU: 12 of each pair of pencils, both ways.
+    messages = {1: 0, 3: 48, 4: 96} if benchmark == "npb_lu" else {1: 0, 3: 36, 4: 48}
     for case in record["cases"]:
         found = metrics(case)
         assert found["bytes_sent"] == slabs * 8 * (carried * 11**2 + 20 * 13**2)
         assert found.get("bytes_by_formula", 0) == found["bytes_sent"]
+        assert found.get("messages_by_formula", 0) == found["messages_sent"] == messages[ranks]
         assert (found["exposed_share"] > 0) or ranks == 1
         assert set(found) >= {"exch_exposed", "rhs_mean", "add_largest"}
+
+
+@pytest.mark.parametrize(("benchmark", "form"), [("npb_bt", "two-sided"), ("npb_lu", "signal")])
+def test_a_rank_killed_in_a_sweep_ends_the_run(tmp_path: Path, benchmark: str, form: str) -> None:
+    words = ("--grid", "16", "--iterations", "1000000", "--dt", "1e-5", "--form", form)
+    quiet = ("--record", str(tmp_path / "record.json"), "--progress", "none", "--format", "none")
+    command, environment = launch_command(2, ENGINE, benchmark, *words, *quiet)
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as launcher:
+        begin = time.monotonic()
+        while time.monotonic() < begin + PATIENCE_S:  # most of a minute of steps is sweeps
+            ranks = running(tmp_path)
+            if len(ranks) == 2 and min(map(cpu_seconds, ranks)) > 1:
+                break
+            time.sleep(0.05)
+        os.kill(ranks[-1], signal.SIGKILL)
+        assert launcher.wait(timeout=PATIENCE_S) != 0
+    assert running(tmp_path) == []
+
+
+def running(folder: Path) -> list[int]:
+    """Processes of the engine that write a record in the folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"/plumb-mpi") and any(
+                os.fsencode(folder) in one for one in words
+            ):
+                found.append(int(entry.name))
+    return sorted(found)
+
+
+def cpu_seconds(process: int) -> float:
+    """Of a process so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize(

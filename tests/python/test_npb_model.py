@@ -68,9 +68,9 @@ def line(messages: float, size: float) -> float:
 def test_classes_are_those_of_the_engine() -> None:
     text = (ROOT / "benchmarks" / "shmem" / "npb" / "classes.cpp").read_text()
     for name, classes in CLASSES.items():
-        rows = text[text.index(f'"{name}"') :]
+        rows = text[text.index(f"\n{name}\n") :]
         for letter, row in classes.items():
-            found = re.search(rf"\{{'{letter}',\s*(\d+),\s*(\d+),\s*(\d+)", rows)
+            found = re.search(rf"\n  {letter} (\d+) (\d+) (\d+) ", rows)
             assert found, (name, letter)
             size, largest, iterations = map(int, found.groups())
             assert (row.size, row.iterations) == (size, iterations), (name, letter)
@@ -216,6 +216,17 @@ def test_a_case_is_its_terms() -> None:
     assert found["S/signal"].time_s > two_sided.time_s
     cost = by_form(run, figures("npb_is"), "two-sided")
     assert cost(2, 8) == pytest.approx(line(2, 8))
+
+
+def test_a_run_without_a_transport_has_its_reductions() -> None:
+    document = record("npb_ep").model_dump(by_alias=True)
+    document["transport"] = None
+    document["cases"] = document["cases"][:1]
+    document["cases"][0]["labels"]["form"] = "none"
+    run = Record.model_validate(document)
+    assert run.transport_name == "none"
+    (found,) = model("npb_ep").expect(run, figures("npb_ep")).values()
+    assert found.parts[REDUCTIONS] == pytest.approx(line(1, 16) + line(1, 80))
 
 
 def test_a_missing_figure_is_named() -> None:

@@ -34,12 +34,6 @@ class Alternating : public Flow {
     std::vector<std::size_t> kept_at;  // by tile; none in the last slab
     std::size_t ingredients = 0;       // doubles of one group
   };
-  // A stage's work: groups of one tile, and the lines of the stage's tiles before it.
-  struct Piece {
-    std::size_t tile;
-    int groups;
-    std::ptrdiff_t lines_before;
-  };
 
   template <int D>
   Sweep make_sweep() {
@@ -47,17 +41,16 @@ class Alternating : public Flow {
     Sweep sweep;
     const int slabs = tiling().tiles()[D];
     if (slabs == 1) return sweep;
-    std::vector<std::size_t> lines;
-    for (int s = 0; s < slabs; ++s) {
-      std::ptrdiff_t sum = 0;
-      for (const Tiling::Place& place : tiling().tiles_of(rank()))
-        if (place[D] == s) sum += inner_lines(tiling().box(place), D);
-      lines.push_back(static_cast<std::size_t>(sum) * sizeof(double));
+    std::vector<std::size_t> lines(slabs);  // inner ones of this rank by slab, in bytes for each number
+    for (const Place& place : tiling().tiles_of(rank())) {
+      Box inner = tiling().box(place).common(Box::cube(scheme().n, 1));
+      inner.count[D] = 1;
+      lines[place[D]] += inner.points() * sizeof(double);
     }
     const int depth = std::min(2, slabs - 1), up = neighbour(D, true), down = neighbour(D, false);
     const auto bytes = [&](int first, int step, std::size_t values) {  // of the stages that receive
       std::vector<std::size_t> all;
-      for (int s = first; s >= 0 && s < slabs; s += step) all.push_back(lines[static_cast<std::size_t>(s)] * values);
+      for (int s = first; s >= 0 && s < slabs; s += step) all.push_back(lines[s] * values);
       return all;
     };
     const auto largest = [](const std::vector<std::size_t>& all) { return *std::max_element(all.begin(), all.end()); };
@@ -70,14 +63,6 @@ class Alternating : public Flow {
     return sweep;
   }
 
-  std::ptrdiff_t inner_lines(const Box& box, int direction) const {
-    std::ptrdiff_t lines = 1;
-    for (std::size_t d = 0; d < 3; ++d)
-      if (static_cast<int>(d) != direction)
-        lines *= std::min(box.first[d] + box.count[d], scheme().n - 1) - std::max(box.first[d], 1);
-    return lines;
-  }
-
   void allocate() override {
     allocate_sweep<0>();
     allocate_sweep<1>();
@@ -87,27 +72,21 @@ class Alternating : public Flow {
   template <int D>
   void allocate_sweep() {
     Sweep& sweep = sweeps_[D];
-    const bool cut = tiling().tiles()[D] > 1;
-    std::size_t kept = 0, groups = 1;
-    for (int s = 0; s < tiling().tiles()[D]; ++s) {
-      std::size_t of_stage = 0;
-      for (const std::size_t t : tiles_at(D, s)) {
-        of_stage += static_cast<std::size_t>(Lines<Rows, D>(scheme(), tiles()[t]).groups());
-      }
-      if (cut) groups = std::max(groups, of_stage);
-    }
-    sweep.kept_at.clear();
+    const int slabs = tiling().tiles()[D];
     const auto places = tiling().tiles_of(rank());
+    std::size_t kept = 0;
+    std::vector<int> groups(slabs);
+    sweep.kept_at.clear();
     for (std::size_t t = 0; t < tiles().size(); ++t) {
       const Lines<Rows, D> lines(scheme(), tiles()[t]);
       sweep.kept_at.push_back(kept);
-      if (places[t][D] + 1 < tiling().tiles()[D])
-        kept += static_cast<std::size_t>(lines.groups()) * lines.kept_doubles();
+      if (places[t][D] + 1 < slabs) kept += lines.groups() * lines.kept_doubles();
+      groups[places[t][D]] += lines.groups();
       turning_.grow(lines.kept_doubles());
       sweep.ingredients = std::max(sweep.ingredients, lines.ingredient_doubles());
     }
     kept_.grow(kept);
-    ingredients_.grow(groups * sweep.ingredients);
+    ingredients_.grow((slabs > 1 ? *std::max_element(groups.begin(), groups.end()) : 1) * sweep.ingredients);
   }
 
   template <int D>
@@ -206,7 +185,7 @@ class Alternating : public Flow {
   void post(std::size_t link, int slab, int values) {
     std::ptrdiff_t lines = 0;
     for (const std::size_t t : tiles_at(D, slab)) lines += Lines<Rows, D>::count(tiles()[t]);
-    messages().post(link, static_cast<std::size_t>(lines * values) * sizeof(double));
+    messages().post(link, lines * values * sizeof(double));
   }
 
   std::array<Sweep, 3> sweeps_;

@@ -24,7 +24,7 @@ struct Residual {
   bool transformed;
 
   template <class V>
-  [[gnu::always_inline]] inline void run() const {
+  [[gnu::always_inline]] inline void operator()() const {
     for (int k = tile.begin(2); k < tile.end(2); ++k)
       for (int j = tile.begin(1); j < tile.end(1); ++j)
         for (int i = tile.begin(0); i < tile.end(0); i += width<V>)
@@ -55,7 +55,7 @@ struct Advance {
   bool transformed;
 
   template <class V>
-  [[gnu::always_inline]] inline void run() const {
+  [[gnu::always_inline]] inline void operator()() const {
     for (int k = tile.begin(2); k < tile.end(2); ++k)
       for (int j = tile.begin(1); j < tile.end(1); ++j)
         for (int i = tile.begin(0); i < tile.end(0); i += width<V>) {
@@ -73,26 +73,15 @@ struct Advance {
   }
 };
 
-// u = value(at, own) at the tile's points and in its margins, as far as they are within the cube.
+// u = value(at) at the tile's points and in its margins, as far as they are within the cube.
 template <class Value>
-void for_points(const Scheme& scheme, Tile& tile, Value value) {
-  constexpr int margin = Tile::margin;
-  for (int k = -margin; k < tile.count(2) + margin; ++k)
-    for (int j = -margin; j < tile.count(1) + margin; ++j)
-      for (int i = -margin; i < tile.count(0) + margin; ++i) {
-        const int local[3] = {i, j, k};
-        std::array<int, 3> at{};
-        bool own = true, within = true;
-        for (int d = 0; d < 3; ++d) {
-          const int x = at[static_cast<std::size_t>(d)] = tile.first(d) + local[d];
-          own = own && local[d] >= 0 && local[d] < tile.count(d);
-          within = within && x >= 0 && x < scheme.n;
-        }
-        if (!within) continue;
-        const Point u = value(at, own);
-        for (int m = 0; m < variables; ++m)
-          tile.u[static_cast<std::size_t>(tile.place(i, j, k) + m * tile.field())] = u[static_cast<std::size_t>(m)];
-      }
+void set_states(const Scheme& scheme, Tile& tile, Value value) {
+  Box with_margins = tile.box();
+  for (int d = 0; d < 3; ++d) {
+    with_margins.first[d] -= Tile::margin;
+    with_margins.count[d] += 2 * Tile::margin;
+  }
+  with_margins.common(Box::cube(scheme.n)).for_each([&](const Place& at) { tile.set_state(at, value(at)); });
 }
 
 }  // namespace
@@ -121,7 +110,7 @@ Point exact(double x, double y, double z) {
   return u;
 }
 
-Point start(const Scheme& scheme, const std::array<int, 3>& at) {
+Point start(const Scheme& scheme, const Place& at) {
   const double position[3] = {at[0] * scheme.h, at[1] * scheme.h, at[2] * scheme.h};
   const auto is_end = [&](int i) { return i == 0 || i == scheme.n - 1; };
   const Point here = exact(position[0], position[1], position[2]);
@@ -146,9 +135,10 @@ Tile::Tile(const Box& box, int n) : box_(box) {
   const std::ptrdiff_t row = box.count[0] + 2 * margin, plane = row * (box.count[1] + 2 * margin);
   stride_ = {1, row, plane};
   field_ = plane * (box.count[2] + 2 * margin);
-  for (std::size_t d = 0; d < 3; ++d) {
-    begin_[d] = std::max(0, 1 - box.first[d]);
-    end_[d] = std::min(box.count[d], n - 1 - box.first[d]);
+  const Box inner = box.common(Box::cube(n, 1));
+  for (int d = 0; d < 3; ++d) {
+    begin_[d] = inner.first[d] - box.first[d];
+    end_[d] = begin_[d] + inner.count[d];
   }
   const auto size = static_cast<std::size_t>(field_) * variables + spare;
   u.assign(size, 0);
@@ -157,9 +147,8 @@ Tile::Tile(const Box& box, int n) : box_(box) {
 }
 
 void compute_forcing(const Scheme& scheme, Tile& tile) {
-  for_points(scheme, tile, [&](const std::array<int, 3>& at, bool) {
-    return exact(at[0] * scheme.h, at[1] * scheme.h, at[2] * scheme.h);
-  });
+  set_states(scheme, tile,
+             [&](const Place& at) { return exact(at[0] * scheme.h, at[1] * scheme.h, at[2] * scheme.h); });
   std::fill(tile.f.begin(), tile.f.end(), 0.);
   std::fill(tile.r.begin(), tile.r.end(), 0.);
   Scheme operator_alone = scheme;
@@ -170,8 +159,8 @@ void compute_forcing(const Scheme& scheme, Tile& tile) {
 
 void set_start(const Scheme& scheme, Tile& tile) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  for_points(scheme, tile, [&](const std::array<int, 3>& at, bool own) {
-    return own ? start(scheme, at) : Point{nan, nan, nan, nan, nan};
+  set_states(scheme, tile, [&](const Place& at) {
+    return tile.box().contains(at) ? start(scheme, at) : Point{nan, nan, nan, nan, nan};
   });
   std::fill(tile.r.begin(), tile.r.end(), 0.);
   for (int m = 0; m < variables; ++m)

@@ -21,7 +21,7 @@ T pieces_of(T count, T length) {
 }
 
 std::int32_t of_axis(const Three& three, int axis) {
-  return three[static_cast<std::size_t>(axis)];
+  return three[axis];
 }
 
 }  // namespace
@@ -76,8 +76,7 @@ void DeviceGrids::compile(Session& session) {
       const std::size_t bytes = face(box(level), axis) * sizeof(double), pitch = aligned(bytes);
       const std::vector<Message> sends{{down, 0, 0, bytes}, {up, 1, pitch, bytes}};
       const std::vector<Message> receives{{up, 0, pitch, bytes}, {down, 1, 0, bytes}};
-      halos_[static_cast<std::size_t>(level)][static_cast<std::size_t>(axis)] =
-          std::make_unique<DeviceExchange>(session, sends, 2 * pitch, receives, 2 * pitch, traffic_);
+      halos_[level][axis] = std::make_unique<DeviceExchange>(session, sends, 2 * pitch, receives, 2 * pitch, traffic_);
     }
   if (ranks_ == 1) return;
   std::vector<Message> sends, receives;
@@ -236,8 +235,7 @@ DeviceBytes DeviceGrids::bytes(const Levels& levels, int ranks) {
   all.all = all.largest_buffer + 65536;
   for (const Extent& box : levels.boxes) all.all += 2 * box.room() * sizeof(double);
   for (int level = levels.gathered + 1; level <= levels.finest && ranks > 1; ++level)
-    for (int axis = 0; axis < 3; ++axis)
-      all.all += 4 * aligned(face(levels.boxes[static_cast<std::size_t>(level)], axis) * sizeof(double));
+    for (int axis = 0; axis < 3; ++axis) all.all += 4 * aligned(face(levels.boxes[level], axis) * sizeof(double));
   return all;
 }
 

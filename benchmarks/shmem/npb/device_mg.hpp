@@ -52,12 +52,10 @@ class DeviceGrids {
   static DeviceBytes bytes(const Levels& levels, int ranks);
 
  private:
-  const Extent& box(int level) const { return levels_.boxes[static_cast<std::size_t>(level)]; }
-  Buffer& grid(Field field, int level) { return *(field == Field::u ? u_ : r_)[static_cast<std::size_t>(level)]; }
+  const Extent& box(int level) const { return levels_.boxes[level]; }
+  Buffer& grid(Field field, int level) { return *(field == Field::u ? u_ : r_)[level]; }
   int wraps(int level) const;
-  DeviceExchange& exchange(int level, int axis) {
-    return *halos_[static_cast<std::size_t>(level)][static_cast<std::size_t>(axis)];
-  }
+  DeviceExchange& exchange(int level, int axis) { return *halos_[level][axis]; }
   void build(Session& session);
   void compile(Session& session);
   void stencil(const Buffer& from, const Buffer& base, Buffer& to, int level, int first, int last,

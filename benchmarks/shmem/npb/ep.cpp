@@ -23,50 +23,36 @@ std::uint64_t pairs_of_batch(std::int64_t log2_pairs) {
   return std::min(most_of_batch, std::uint64_t{1} << log2_pairs);
 }
 
-// Batches of a rank: the remainder goes to the first ranks.
-struct Batches {
-  std::uint64_t first, count;
-  Batches(std::int64_t log2_pairs, int rank, int ranks) {
-    const std::uint64_t all = (std::uint64_t{1} << log2_pairs) / pairs_of_batch(log2_pairs);
-    const auto r = static_cast<std::uint64_t>(rank), p = static_cast<std::uint64_t>(ranks);
-    first = all * r / p;
-    count = all * (r + 1) / p - first;
-  }
-};
+Share batches_of(std::int64_t log2_pairs, int rank, int ranks) {
+  return share_of((std::uint64_t{1} << log2_pairs) / pairs_of_batch(log2_pairs), rank, ranks);
+}
 
-// Sixteen sequences side by side, each with its own step, fill vector registers.
-constexpr std::size_t sequences = 16;
-struct Fill {
-  std::span<double> numbers;
-  std::array<std::uint64_t, sequences> x;
-  std::uint64_t step;
-
-  template <class V>
-  [[gnu::always_inline]] inline void run() const {
-    constexpr std::uint64_t mask = (std::uint64_t{1} << 46) - 1;
-    std::array<std::uint64_t, sequences> at = x;
-    for (std::size_t i = 0; i < numbers.size(); i += sequences)
-      for (std::size_t lane = 0; lane < sequences; ++lane) {
-        // 2^52 in the exponent: a whole number below it becomes a double without a conversion.
-        const std::uint64_t bits = at[lane] | 0x4330000000000000;
-        numbers[i + lane] = (std::bit_cast<double>(bits) - 0x1p52) * 0x1p-45 - 1;
-        at[lane] = at[lane] * step & mask;
-      }
-  }
-};
-
-// Numbers of the sequence as 2r - 1, from `first` on: those at even places, then those at odd ones.
+// Numbers of the sequence as 2r - 1, from `first` on: those at even places, then those at odd ones. Sixteen sequences
+// side by side, each with its own step, fill vector registers.
 void fill_uniform(std::span<double> numbers, std::uint64_t seed, std::uint64_t first) {
+  constexpr std::size_t sequences = 16;
+  constexpr std::uint64_t mask = (std::uint64_t{1} << 46) - 1;
+  const std::size_t half = numbers.size() / 2;
   Random46 unit(1, 2 * sequences - 1);  // its next number is a^32
   const auto step = static_cast<std::uint64_t>(unit.next() * 0x1p46);
   for (const std::size_t odd : {0, 1}) {
     Random46 random(seed, first);
+    double* const to = numbers.data() + odd * half;
     std::array<std::uint64_t, sequences> x{};
     for (std::size_t i = 0; i < 2 * sequences; ++i) {
       const auto number = static_cast<std::uint64_t>(random.next() * 0x1p46);
       if (i % 2 == odd) x[i / 2] = number;
     }
-    with_lanes(Fill{numbers.subspan(odd * numbers.size() / 2, numbers.size() / 2), x, step});
+    with_lanes([&]<class V> [[gnu::always_inline]] () {
+      std::array<std::uint64_t, sequences> at = x;
+      for (std::size_t i = 0; i < half; i += sequences)
+        for (std::size_t lane = 0; lane < sequences; ++lane) {
+          // 2^52 in the exponent: a whole number below it becomes a double without a conversion.
+          const std::uint64_t bits = at[lane] | 0x4330000000000000;
+          to[i + lane] = (std::bit_cast<double>(bits) - 0x1p52) * 0x1p-45 - 1;
+          at[lane] = at[lane] * step & mask;
+        }
+    });
   }
 }
 
@@ -90,12 +76,9 @@ template <class V>
 }
 
 // Pairs that are not accepted get the radius 1, whose deviates are 0.
-struct Pairs {
-  std::span<const double> numbers;
-  Deviates& sums;
-
-  template <class V>
-  [[gnu::always_inline]] inline void run() const {
+Deviates deviates_of(std::span<const double> numbers) {
+  Deviates sums;
+  with_lanes([&]<class V> [[gnu::always_inline]] () {
     using Bits = BitsOf<V>;
     const std::size_t pairs = numbers.size() / 2;
     V sum_x{}, sum_y{};
@@ -125,12 +108,7 @@ struct Pairs {
       sums.counts[l] = above - next;
       above = next;
     }
-  }
-};
-
-Deviates deviates_of(std::span<const double> numbers) {
-  Deviates sums;
-  with_lanes(Pairs{numbers, sums});
+  });
   return sums;
 }
 
@@ -179,19 +157,17 @@ void Ep::change(ClassRow& row) const {
 
 // The official sums, the totals of all ranks, and sums, counts and numbers of some batches.
 std::uint64_t Ep::items(const ClassRow& row, const Plan& plan) const {
-  return row.official.size() + 1 + std::min(batches_checked, Batches(row.size, plan.rank, plan.ranks).count);
+  return row.official.size() + 1 + std::min(batches_checked, batches_of(row.size, plan.rank, plan.ranks).count());
 }
 
 std::uint64_t Ep::host_bytes(const ClassRow& row, const Plan& plan) const {
-  return 16 * most_of_batch + sizeof(Deviates) * Batches(row.size, plan.rank, plan.ranks).count;
+  return 16 * most_of_batch + sizeof(Deviates) * batches_of(row.size, plan.rank, plan.ranks).count();
 }
 
 void Ep::set_up(Session&) {
-  const Batches mine(problem().size, rank(), ranks());
-  first_ = mine.first;
-  batches_ = mine.count;
+  batches_ = batches_of(problem().size, rank(), ranks());
   numbers_.resize(2 * pairs_of_batch(problem().size));
-  by_batch_.resize(batches_);
+  by_batch_.resize(batches_.count());
 }
 
 void Ep::restart() {
@@ -204,7 +180,7 @@ void Ep::restart() {
 void Ep::batch(std::uint64_t number) {
   {
     const Part now = part(randn);
-    fill_uniform(numbers_, seed(), (first_ + number) * numbers_.size());
+    fill_uniform(numbers_, seed(), (batches_.first + number) * numbers_.size());
   }
   const Part now = part(gpairs);
   by_batch_[number] = deviates_of(numbers_);
@@ -213,7 +189,8 @@ void Ep::batch(std::uint64_t number) {
 
 // The untimed iteration is one batch.
 void Ep::iterate(std::uint64_t iteration) {
-  for (std::uint64_t i = 0; i < (iteration == 0 ? std::min<std::uint64_t>(1, batches_) : batches_); ++i) batch(i);
+  const std::uint64_t all = batches_.count();
+  for (std::uint64_t i = 0; i < (iteration == 0 ? std::min<std::uint64_t>(1, all) : all); ++i) batch(i);
   const Part now = part(ep_rcomm);
   reduce();
 }
@@ -237,11 +214,12 @@ void Ep::check(Checks& checks, std::uint64_t repetition) {
   for (const Deviates& one : by_batch_) add(mine, one);
   for (const Deviates& one : gather_values(world(), mine)) add(all, one);
   checks.count("totals", 1, differences(total_, broadcast_value(world(), all)) > 0 ? 1 : 0);
-  const std::uint64_t some = std::min(batches_checked, batches_), pairs = numbers_.size() / 2;
+  const std::uint64_t own = batches_.count(), some = std::min(batches_checked, own), pairs = numbers_.size() / 2;
   std::uint64_t wrong = 0;
   for (std::uint64_t i = 0; i < some; ++i) {
-    const std::uint64_t number = (i * batches_ / some + repetition) % batches_;
-    wrong += differences(by_batch_[number], plain_deviates(271828183, (first_ + number) * pairs, pairs)) > 0 ? 1 : 0;
+    const std::uint64_t number = (i * own / some + repetition) % own;
+    wrong +=
+        differences(by_batch_[number], plain_deviates(271828183, (batches_.first + number) * pairs, pairs)) > 0 ? 1 : 0;
   }
   checks.count("batches", some, wrong);
 }

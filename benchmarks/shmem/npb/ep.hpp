@@ -14,19 +14,18 @@ struct Deviates {
 
 class Ep : public Npb {
  public:
-  std::string title() const override { return "pairs of normal deviates from uniform random numbers"; }
+  Ep()
+      : Npb({"npb_ep",
+             "pairs of normal deviates from uniform random numbers",
+             {"gpairs", "randn", "rcomm"},
+             "Random numbers generated",
+             false,
+             "npb_ep is the baseline of processes without messages: a device's arithmetic is measured by gemm and "
+             "ceilings"}) {}
 
  protected:
-  std::string which() const override { return "npb_ep"; }
-  std::vector<std::string> phases() const override { return {"gpairs", "randn", "rcomm"}; }
   double operations(const ClassRow& problem) const override;
   std::string size_text(const ClassRow& problem) const override;
-  std::string operation_type() const override { return "Random numbers generated"; }
-  bool sends() const override { return false; }
-  std::string why_not_on_device() const override {
-    return "npb_ep is the baseline of processes without messages: a device's arithmetic is measured by gemm and "
-           "ceilings";
-  }
   void change(ClassRow& row) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
@@ -44,7 +43,7 @@ class Ep : public Npb {
 
   Parameter<std::int64_t> log2_pairs_{
       *this, {"log2-pairs", "pairs, without official values; 0: the class's", "log2"}, 0, {0, 40}};
-  std::uint64_t first_ = 0, batches_ = 0;  // of this rank
+  Share batches_{};  // of this rank
   std::vector<double> numbers_;
   std::vector<Deviates> by_batch_;
 };

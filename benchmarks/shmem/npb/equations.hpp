@@ -13,6 +13,7 @@ struct Primitive {
   V volume, velocity[3], kinetic, energy;  // 1/rho, m/rho, |v|^2/2, E/rho
 };
 constexpr int primitives = 6;
+constexpr double root_half = .70710678118654752440;
 
 template <class V>
 [[gnu::always_inline]] inline Primitive<V> primitive(const V u[variables]) {
@@ -113,13 +114,6 @@ constexpr bool may_be_filled(int direction, int m, int n) {
   return m == 4 || m == direction + 1 || n == 0 || n == m || n == direction + 1;
 }
 
-// The factors of the blocks A (of the point before), B and C (of the point after) of a line.
-template <int D>
-struct Factors {
-  explicit Factors(const Scheme& scheme) : flux(scheme.dt * scheme.t2), second(scheme.dt * scheme.t1) {}
-  double flux, second;
-};
-
 // Rows of BT's block-tridiagonal lines. A row kept after elimination: C' (25) and r' (5), with
 // x(i) + C' x(i+1) = r'. A carry has `depth` of them forward, and `depth` solutions back.
 template <class V>
@@ -136,11 +130,11 @@ struct BlockRows {
   template <int D>
   [[gnu::always_inline]] static inline void eliminate(const Scheme& scheme, int, const V* before, const V* here,
                                                       const V* after, V r[5], V* row) {
-    const Factors<D> factor(scheme);
+    const double flux = scheme.dt * scheme.t2, second = scheme.dt * scheme.t1;
     V a[5][5], b[5][5], c[5][5];
-    jacobian<D, true>(scheme, point(before), -factor.flux, -factor.second, 0, a);
-    jacobian<D, false>(scheme, point(here), 0, 2 * factor.second, 1, b);
-    jacobian<D, true>(scheme, point(after), factor.flux, -factor.second, 0, c);
+    jacobian<D, true>(scheme, point(before), -flux, -second, 0, a);
+    jacobian<D, false>(scheme, point(here), 0, 2 * second, 1, b);
+    jacobian<D, true>(scheme, point(after), flux, -second, 0, c);
     const V* previous = row - kept;
 #pragma GCC unroll 5
     for (int m = 0; m < 5; ++m) {
@@ -221,20 +215,20 @@ struct PentadiagonalRows {
   template <int D>
   [[gnu::always_inline]] static inline void eliminate(const Scheme& scheme, int at, const V* before, const V* here,
                                                       const V* after, V r[5], V* row) {
-    const Factors<D> factor(scheme);
+    const double flux = scheme.dt * scheme.t2, second = scheme.dt * scheme.t1;
     const double diffusion = scheme.diffusion[D], fourth = scheme.dt * scheme.dissipation;
-    const auto weight = [&](std::size_t m) { return fourth * scheme.differences[m][static_cast<std::size_t>(at)]; };
+    const auto weight = [&](std::size_t m) { return fourth * scheme.differences[m][at]; };
     const V* last = row - kept;
     const V* second_last = row - 2 * kept;
-    const V below = weight(1) - factor.second * (diffusion + before[1]);
-    const V centre = 1 + 2 * factor.second * (diffusion + here[1]) + weight(2);
-    const V above = weight(3) - factor.second * (diffusion + after[1]);
+    const V below = weight(1) - second * (diffusion + before[1]);
+    const V centre = 1 + 2 * second * (diffusion + here[1]) + weight(2);
+    const V above = weight(3) - second * (diffusion + after[1]);
 #pragma GCC unroll 3
     for (int s = 0; s < 3; ++s) {
-      const double sound = s == 0 ? 0 : s == 1 ? factor.flux : -factor.flux;
-      const V first = below - factor.flux * before[0] - sound * before[2] - weight(0) * second_last[2 * s];
+      const double sound = s == 0 ? 0 : s == 1 ? flux : -flux;
+      const V first = below - flux * before[0] - sound * before[2] - weight(0) * second_last[2 * s];
       const V inverse = 1. / (centre - weight(0) * second_last[2 * s + 1] - first * last[2 * s]);
-      row[2 * s] = (above + factor.flux * after[0] + sound * after[2] - first * last[2 * s + 1]) * inverse;
+      row[2 * s] = (above + flux * after[0] + sound * after[2] - first * last[2 * s + 1]) * inverse;
       row[2 * s + 1] = weight(4) * inverse;
       for (int m = s == 0 ? 0 : s + 2; m < s + 3; ++m)
         row[6 + m] = (r[m] - weight(0) * second_last[6 + m] - first * last[6 + m]) * inverse;
@@ -251,21 +245,12 @@ struct PentadiagonalRows {
   // Multiplies by N_x after the x lines, by N_y after the y lines.
   template <int D>
   [[gnu::always_inline]] static inline void finish(V x[5]) {
-    constexpr double b = .70710678118654752440;
     if constexpr (D == 2) return;
-    const int o = D;  // the variable that takes part in the sums
-    const V half = .5 * (x[3] + x[4]), part = b * x[o == 0 ? 2 : 0], difference = b * (x[3] - x[4]);
-    if constexpr (D == 0) {
-      const V one = x[0];
-      x[0] = -x[1];
-      x[1] = one;
-      x[2] = difference;
-    } else {
-      const V two = x[1];
-      x[0] = difference;
-      x[1] = -x[2];
-      x[2] = two;
-    }
+    const V half = .5 * (x[3] + x[4]), part = root_half * x[D == 0 ? 2 : 0], difference = root_half * (x[3] - x[4]);
+    const V first = x[0], second = x[1], third = x[2];
+    x[0] = D == 0 ? -second : difference;
+    x[1] = D == 0 ? first : -third;
+    x[2] = D == 0 ? difference : second;
     x[3] = half - part;
     x[4] = half + part;
   }
@@ -274,12 +259,11 @@ struct PentadiagonalRows {
 // SP's T: from the conserved variables' changes to the x lines' unknowns.
 template <class V>
 [[gnu::always_inline]] inline void multiply_t(const V u[5], V r[5]) {
-  constexpr double b = .70710678118654752440;
   const Primitive<V> p = primitive(u);
   const V square = c1 * c2 * (p.energy - p.kinetic);
   const V* v = p.velocity;
   const V one = c2 / square * (p.kinetic * r[0] - v[0] * r[1] - v[1] * r[2] - v[2] * r[3] + r[4]);
-  const V two = b * p.volume * (v[0] * r[0] - r[1]), three = b * p.volume * root(square) * one;
+  const V two = root_half * p.volume * (v[0] * r[0] - r[1]), three = root_half * p.volume * root(square) * one;
   const V second = (r[3] - v[2] * r[0]) * p.volume, third = (v[1] * r[0] - r[2]) * p.volume;
   r[0] -= one;
   r[1] = second;
@@ -291,11 +275,11 @@ template <class V>
 // SP's Z: from the z lines' unknowns back.
 template <class V>
 [[gnu::always_inline]] inline void multiply_z(const V u[5], V r[5]) {
-  constexpr double b = .70710678118654752440;
   const Primitive<V> p = primitive(u);
   const V square = c1 * c2 * (p.energy - p.kinetic);
   const V* v = p.velocity;
-  const V one = b * u[0] / root(square) * (r[3] + r[4]), two = r[2] + one, three = b * u[0] * (r[3] - r[4]);
+  const V one = root_half * u[0] / root(square) * (r[3] + r[4]), two = r[2] + one,
+          three = root_half * u[0] * (r[3] - r[4]);
   const V fourth = u[0] * (v[1] * r[0] - v[0] * r[1]) + p.kinetic * two + 2.5 * square * one + v[2] * three;
   const V second = v[0] * two - u[0] * r[1], third = v[1] * two + u[0] * r[0];
   r[0] = two;

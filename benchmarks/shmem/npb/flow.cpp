@@ -22,8 +22,8 @@ Flow::Flow(const Scheme& scheme, const Tiling& tiling, int rank)
     : scheme_(scheme), tiling_(tiling), rank_(rank), places_(tiling.tiles_of(rank)) {
   for (int d = 0; d < 3; ++d)
     for (const bool up : {false, true}) {
-      auto& out = face_out_[static_cast<std::size_t>(d)][up];
-      auto& in = face_in_[static_cast<std::size_t>(d)][up];
+      auto& out = face_out_[d][up];
+      auto& in = face_in_[d][up];
       out = in = none;
       if (neighbour(d, up) < 0) continue;
       const std::size_t bytes = face_bytes(d, up);
@@ -33,8 +33,8 @@ Flow::Flow(const Scheme& scheme, const Tiling& tiling, int rank)
 }
 
 int Flow::neighbour(int d, bool up) const {
-  for (Tiling::Place place : places_) {
-    place[static_cast<std::size_t>(d)] += up ? 1 : -1;
+  for (Place place : places_) {
+    place[d] += up ? 1 : -1;
     if (tiling_.contains(place)) return tiling_.owner(place);
   }
   return -1;
@@ -43,7 +43,7 @@ int Flow::neighbour(int d, bool up) const {
 std::vector<std::size_t> Flow::tiles_at(int d, int slab) const {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < places_.size(); ++i)
-    if (places_[i][static_cast<std::size_t>(d)] == slab) all.push_back(i);
+    if (places_[i][d] == slab) all.push_back(i);
   return all;
 }
 
@@ -60,14 +60,12 @@ std::size_t Flow::add_incoming(Link link, std::vector<std::size_t> bytes) {
 
 std::size_t Flow::face_bytes(int d, bool up) const {
   std::size_t values = 0;
-  for (Tiling::Place place : places_) {
-    const Box box = tiling_.box(place);
-    place[static_cast<std::size_t>(d)] += up ? 1 : -1;
+  for (Place place : places_) {
+    Box box = tiling_.box(place);
+    place[d] += up ? 1 : -1;
     if (!tiling_.contains(place)) continue;
-    std::size_t points = variables * Tile::margin;
-    for (int other = 0; other < 3; ++other)
-      if (other != d) points *= static_cast<std::size_t>(box.count[static_cast<std::size_t>(other)]);
-    values += points;
+    box.count[d] = Tile::margin;
+    values += variables * box.points();
   }
   return values * sizeof(double);
 }
@@ -77,8 +75,8 @@ std::size_t Flow::face_bytes(int d, bool up) const {
 template <class Copy>
 void Flow::for_face(int d, bool up, bool margin, Copy copy) {
   for (std::size_t t = 0; t < tiles_.size(); ++t) {
-    Tiling::Place other = places_[t];
-    other[static_cast<std::size_t>(d)] += up ? 1 : -1;
+    Place other = places_[t];
+    other[d] += up ? 1 : -1;
     if (!tiling_.contains(other)) continue;
     Tile& tile = tiles_[t];
     int low[3] = {0, 0, 0}, high[3] = {tile.count(0), tile.count(1), tile.count(2)};
@@ -95,7 +93,7 @@ void Flow::exchange_faces() {
   if (messages_ == nullptr) return;
   for (int d = 0; d < 3; ++d)
     for (const bool up : {false, true}) {
-      const std::size_t link = face_out_[static_cast<std::size_t>(d)][up];
+      const std::size_t link = face_out_[d][up];
       if (link == none) continue;
       double* to = messages_->outgoing_as<double>(link).data();
       for_face(d, up, false, [&](const double* row, int doubles) { to = std::copy_n(row, doubles, to); });
@@ -104,7 +102,7 @@ void Flow::exchange_faces() {
   messages_->meet();
   for (int d = 0; d < 3; ++d)
     for (const bool up : {false, true}) {
-      const std::size_t in = face_in_[static_cast<std::size_t>(d)][up];
+      const std::size_t in = face_in_[d][up];
       if (in == none) continue;
       const double* from = inlets_[in].take(*messages_).data();
       for_face(d, up, true, [&](double* row, int doubles) {
@@ -117,7 +115,7 @@ void Flow::exchange_faces() {
 
 void Flow::begin() {
   tiles_.clear();
-  for (const Tiling::Place& place : places_) tiles_.emplace_back(tiling_.box(place), scheme_.n);
+  for (const Place& place : places_) tiles_.emplace_back(tiling_.box(place), scheme_.n);
   for (Tile& tile : tiles_) compute_forcing(scheme_, tile);
   allocate();
 }

@@ -79,7 +79,7 @@ class Flow {
   Scheme scheme_;
   Tiling tiling_;
   int rank_;
-  std::vector<Tiling::Place> places_;
+  std::vector<Place> places_;
   std::vector<Tile> tiles_;
   std::vector<Link> outgoing_, incoming_;
   std::vector<Inlet> inlets_;

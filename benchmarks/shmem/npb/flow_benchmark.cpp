@@ -34,8 +34,7 @@ Point largest_of(const WholeField& field) {
   return largest;
 }
 
-std::uint64_t differences(const WholeField& a, const WholeField& b, double tolerance) {
-  const Point largest = largest_of(b);
+std::uint64_t differences(const WholeField& a, const WholeField& b, const Point& largest, double tolerance) {
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < a.points().size(); ++i)
     wrong += differs(a.points()[i], b.points()[i], largest, tolerance) ? 1 : 0;
@@ -43,8 +42,8 @@ std::uint64_t differences(const WholeField& a, const WholeField& b, double toler
 }
 
 // The field that the seeded step starts from: the start, each value changed by up to 1 in 1000.
-Point seeded(const Point& start, int n, const std::array<int, 3>& at) {
-  Point u = start;
+Point seeded(int n, const Place& at) {
+  Point u = plain_start(n, at);
   std::uint64_t x = (static_cast<std::uint64_t>(at[2]) * n + at[1]) * n + at[0] + 1;
   for (double& value : u) {
     x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u + 0x9e3779b97f4a7c15u;
@@ -53,40 +52,30 @@ Point seeded(const Point& start, int n, const std::array<int, 3>& at) {
   return u;
 }
 
-// Calls work(at, place) for the tile's own points: numbers in the cube, place in the tile's arrays.
-template <class Work>
-void for_own(const Tile& tile, Work work) {
-  for (int k = 0; k < tile.count(2); ++k)
-    for (int j = 0; j < tile.count(1); ++j)
-      for (int i = 0; i < tile.count(0); ++i)
-        work(std::array<int, 3>{tile.first(0) + i, tile.first(1) + j, tile.first(2) + k},
-             static_cast<std::size_t>(tile.place(i, j, k)));
-}
-
 }  // namespace
 
 const FlowKind& flow_kind(Method method) {
-  static const std::vector<std::string> alternating{"exch", "rhs", "xsolve", "ysolve", "zsolve", "add"};
+  static const std::vector<std::string> lines{"exch", "rhs", "xsolve", "ysolve", "zsolve", "add"};
+  static const std::vector<std::string> sweeps{"exch", "rhs", "blts", "buts", "add"};
+  static const std::string no_kernels =
+      "BT, SP and LU have no kernels: their lines and sweeps depend row by row; npb_is and npb_mg have kernels";
   static const FlowKind kinds[]{{Method::bt,
-                                 "npb_bt",
-                                 "NPB BT: flow, block-tridiagonal lines over tiles of all ranks",
-                                 alternating,
+                                 {"npb_bt", "NPB BT: flow, block-tridiagonal lines over tiles of all ranks", lines,
+                                  "floating point", true, no_kernels},
                                  Cut::diagonal,
                                  {0, 28023.7, -17655.7, 3478.8},
                                  35,
                                  make_bt},
                                 {Method::sp,
-                                 "npb_sp",
-                                 "NPB SP: flow, scalar pentadiagonal lines over tiles of all ranks",
-                                 alternating,
+                                 {"npb_sp", "NPB SP: flow, scalar pentadiagonal lines over tiles of all ranks", lines,
+                                  "floating point", true, no_kernels},
                                  Cut::diagonal,
                                  {-19272.4, 11484.5, -4683.91, 881.174},
                                  32,
                                  make_sp},
                                 {Method::lu,
-                                 "npb_lu",
-                                 "NPB LU: flow, pipelined sweeps of small messages (SSOR)",
-                                 {"exch", "rhs", "blts", "buts", "add"},
+                                 {"npb_lu", "NPB LU: flow, pipelined sweeps of small messages (SSOR)", sweeps,
+                                  "floating point", true, no_kernels},
                                  Cut::pencils,
                                  {-144010, 27770.9, -10923.3, 1984.77},
                                  10,
@@ -103,10 +92,6 @@ double FlowBenchmark::operations(const ClassRow& row) const {
   const auto n = static_cast<double>(row.size);
   const auto& c = kind_.operations;
   return static_cast<double>(row.iterations) * (c[0] + n * (c[1] + n * (c[2] + n * c[3])));
-}
-
-std::string FlowBenchmark::size_text(const ClassRow& row) const {
-  return fmt::format("{0:4}x{0:4}x{0:4}", row.size);
 }
 
 void FlowBenchmark::change(ClassRow& row) const {
@@ -127,10 +112,7 @@ void FlowBenchmark::check_problem(const ClassRow& row, int ranks) const {
 std::uint64_t FlowBenchmark::items(const ClassRow& row, const Plan& plan) const {
   const Tiling tiling(kind_.cut, static_cast<int>(row.size), plan.ranks);
   std::uint64_t own = 0;
-  for (const Tiling::Place& place : tiling.tiles_of(plan.rank)) {
-    const Box box = tiling.box(place);
-    own += std::uint64_t{1} * box.count[0] * box.count[1] * box.count[2];
-  }
+  for (const Place& place : tiling.tiles_of(plan.rank)) own += tiling.box(place).points();
   return own + (plan.rank == 0 ? 2 * cube(row) + row.official.size() : 0);
 }
 
@@ -142,7 +124,7 @@ Links FlowBenchmark::links(const ClassRow& row, int rank, int ranks) const {
 std::uint64_t FlowBenchmark::host_bytes(const ClassRow& row, const Plan& plan) const {
   const Tiling tiling(kind_.cut, static_cast<int>(row.size), plan.ranks);
   std::uint64_t points = 0;
-  for (const Tiling::Place& place : tiling.tiles_of(plan.rank)) {
+  for (const Place& place : tiling.tiles_of(plan.rank)) {
     const Box box = tiling.box(place);
     points += std::uint64_t{1} * (box.count[0] + 4) * (box.count[1] + 4) * (box.count[2] + 4);
   }
@@ -151,13 +133,19 @@ std::uint64_t FlowBenchmark::host_bytes(const ClassRow& row, const Plan& plan) c
          (plan.rank == 0 ? 4 * cube(row) * sizeof(Point) : 0);
 }
 
-// Each plane between two slabs is crossed by all inner lines, and by two planes of faces both ways.
-double FlowBenchmark::bytes_by_formula(const ClassRow& row, int ranks) const {
+// Each plane between two slabs is crossed by all inner lines, and by two planes of faces both ways. A rank of BT and SP
+// sends both ways in each direction: its tiles' faces together, and a carry from each slab but the last. LU's pencils
+// send their neighbours a face and n - 2 edges.
+Volume FlowBenchmark::volume(const ClassRow& row, int ranks) const {
   const auto n = static_cast<double>(row.size);
-  const Tiling tiling(kind_.cut, static_cast<int>(row.size), ranks);
-  const auto& tiles = tiling.tiles();
-  return sizeof(double) * (tiles[0] + tiles[1] + tiles[2] - 3) *
-         (kind_.carried * (n - 2) * (n - 2) + 2 * Tile::margin * variables * n * n);
+  const auto [x, y, z] = Tiling(kind_.cut, static_cast<int>(row.size), ranks).tiles();
+  Volume all;
+  all.bytes =
+      sizeof(double) * (x + y + z - 3) * (kind_.carried * (n - 2) * (n - 2) + 2 * Tile::margin * variables * n * n);
+  if (kind_.cut == Cut::pencils) all.messages = 2 * (n - 1) * ((x - 1) * y + (y - 1) * x);
+  for (const int slabs : {x, y, z})
+    if (kind_.cut == Cut::diagonal && slabs > 1) all.messages += 2. * ranks * slabs;
+  return all;
 }
 
 void FlowBenchmark::set_up(Session&) {
@@ -182,26 +170,17 @@ void FlowBenchmark::iterate(std::uint64_t iteration) {
 
 std::optional<WholeField> FlowBenchmark::gathered() {
   std::vector<Point> own;
-  const auto value = [](const Tile& tile, std::size_t place, int m) {
-    return tile.u[place + static_cast<std::size_t>(m * tile.field())];
-  };
-  for (const Tile& tile : flow_->tiles())
-    for_own(tile, [&](const std::array<int, 3>&, std::size_t place) {
-      own.push_back({value(tile, place, 0), value(tile, place, 1), value(tile, place, 2), value(tile, place, 3),
-                     value(tile, place, 4)});
-    });
+  for (const Tile& tile : flow_->tiles()) tile.box().for_each([&](const Place& at) { own.push_back(tile.state(at)); });
   const auto parts = world().gather(std::as_bytes(std::span<const Point>(own)), 0);
   if (rank() > 0) return std::nullopt;
   WholeField field(flow_->scheme().n);
   for (int from = 0; from < ranks(); ++from) {
-    const std::byte* next = parts[static_cast<std::size_t>(from)].data();
-    for (const Tiling::Place& place : flow_->tiling().tiles_of(from)) {
-      const Box box = flow_->tiling().box(place);
-      for (int k = 0; k < box.count[2]; ++k)
-        for (int j = 0; j < box.count[1]; ++j)
-          for (int i = 0; i < box.count[0]; ++i, next += sizeof(Point))
-            std::memcpy(&field.at(box.first[0] + i, box.first[1] + j, box.first[2] + k), next, sizeof(Point));
-    }
+    const std::byte* next = parts[from].data();
+    for (const Place& place : flow_->tiling().tiles_of(from))
+      flow_->tiling().box(place).for_each([&](const Place& at) {
+        std::memcpy(&field.at(at), next, sizeof(Point));
+        next += sizeof(Point);
+      });
   }
   return field;
 }
@@ -210,14 +189,11 @@ std::uint64_t FlowBenchmark::wrong_start() {
   flow_->restart();
   std::uint64_t wrong = 0;
   for (const Tile& tile : flow_->tiles())
-    for_own(tile, [&](const std::array<int, 3>& at, std::size_t place) {
-      Point is, size;
+    tile.box().for_each([&](const Place& at) {
       const Point should_be = plain_start(flow_->scheme().n, at);
-      for (std::size_t m = 0; m < variables; ++m) {
-        is[m] = tile.u[place + m * static_cast<std::size_t>(tile.field())];
-        size[m] = 1 + std::abs(should_be[m]);
-      }
-      wrong += differs(is, should_be, size, 1e-12) ? 1 : 0;
+      Point size;
+      for (std::size_t m = 0; m < variables; ++m) size[m] = 1 + std::abs(should_be[m]);
+      wrong += differs(tile.state(at), should_be, size, 1e-12) ? 1 : 0;
     });
   return wrong;
 }
@@ -226,35 +202,26 @@ std::uint64_t FlowBenchmark::wrong_start() {
 std::uint64_t FlowBenchmark::wrong_step() {
   const ClassRow row = problem();
   const auto n = static_cast<int>(row.size);
-  for (Tile& tile : flow_->tiles())
-    for_own(tile, [&](const std::array<int, 3>& at, std::size_t place) {
-      const Point u = seeded(plain_start(n, at), n, at);
-      for (std::size_t m = 0; m < variables; ++m) tile.u[place + m * static_cast<std::size_t>(tile.field())] = u[m];
-    });
+  for (Tile& tile : flow_->tiles()) tile.box().for_each([&](const Place& at) { tile.set_state(at, seeded(n, at)); });
   flow_->open(&messages(), 1);
   flow_->step([this](std::size_t phase, const std::function<void()>& work) { run_part(phase, work); });
   messages().complete();
   std::optional<WholeField> is = gathered();
   if (!is) return 0;
-  const auto start_of = [&](const std::array<int, 3>& at) { return seeded(plain_start(n, at), n, at); };
+  const Box cube = Box::cube(n);
   if (!seeded_) {
     seeded_.emplace(n);
-    for (int k = 0; k < n; ++k)
-      for (int j = 0; j < n; ++j)
-        for (int i = 0; i < n; ++i) seeded_->at(i, j, k) = start_of({i, j, k});
+    cube.for_each([&](const Place& at) { seeded_->at(at) = seeded(n, at); });
     plain_step(kind_.method, row.dt, *seeded_);
   }
   // Relative to the step's largest changes.
   Point largest{};
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i)
-        for (std::size_t m = 0; m < variables; ++m)
-          largest[m] = std::max(largest[m], std::abs(seeded_->at(i, j, k)[m] - start_of({i, j, k})[m]));
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < is->points().size(); ++i)
-    wrong += differs(is->points()[i], seeded_->points()[i], largest, 1e-9) ? 1 : 0;
-  return wrong;
+  cube.for_each([&](const Place& at) {
+    const Point before = seeded(n, at);
+    for (std::size_t m = 0; m < variables; ++m)
+      largest[m] = std::max(largest[m], std::abs(seeded_->at(at)[m] - before[m]));
+  });
+  return differences(*is, *seeded_, largest, 1e-9);
 }
 
 void FlowBenchmark::check(Checks& checks, std::uint64_t) {
@@ -267,7 +234,8 @@ void FlowBenchmark::check(Checks& checks, std::uint64_t) {
   if (!field) return;
   checks.count("points of a seeded step", cube(row), wrong_step_, "beside the serial solver's");
   if (!final_) final_ = field;
-  checks.count("final points", cube(row), differences(*field, *final_, 1e-11), "beside the first repetition's");
+  checks.count("final points", cube(row), differences(*field, *final_, largest_of(*final_), 1e-11),
+               "beside the first repetition's");
   const Norms norms = norms_of(*field);
   for (std::size_t i = 0; i < row.official.size(); ++i) {
     const double is = i < 5 ? norms.residual[i] : i < 10 ? norms.error[i - 5] : norms.integral;

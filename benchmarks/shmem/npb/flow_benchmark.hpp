@@ -12,8 +12,7 @@ namespace plumb::npb {
 // Constants of a method.
 struct FlowKind {
   Method method;
-  std::string name, title;
-  std::vector<std::string> phases;
+  Facts facts;
   Cut cut;
   std::array<double, 4> operations;  // a step's: polynomial in the points of an axis, from the constant on
   int carried;                       // numbers a line passes on forward and back
@@ -23,24 +22,17 @@ const FlowKind& flow_kind(Method method);
 
 class FlowBenchmark : public Npb {
  public:
-  explicit FlowBenchmark(Method method) : kind_(flow_kind(method)) {}
-  std::string title() const override { return kind_.title; }
+  explicit FlowBenchmark(Method method) : Npb(flow_kind(method).facts), kind_(flow_kind(method)) {}
   Preset preset(const std::string& name) const override;
 
  protected:
-  std::string which() const override { return kind_.name; }
-  std::vector<std::string> phases() const override { return kind_.phases; }
   double operations(const ClassRow& row) const override;
-  std::string size_text(const ClassRow& row) const override;
   void change(ClassRow& row) const override;
   void check_problem(const ClassRow& row, int ranks) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
-  double bytes_by_formula(const ClassRow& row, int ranks) const override;
-  std::string why_not_on_device() const override {
-    return kind_.name + " has no kernels: its lines and sweeps depend row by row; npb_is and npb_mg have kernels";
-  }
+  Volume volume(const ClassRow& row, int ranks) const override;
   void set_up(Session& session) override;
   void restart() override { flow_->restart(); }
   void iterate(std::uint64_t iteration) override;

@@ -9,7 +9,6 @@ namespace plumb::npb {
 
 namespace {
 
-using Place = std::array<int, 3>;
 using Block = std::array<Point, 5>;  // by row
 
 Place moved(Place at, std::size_t d, int by) {
@@ -75,13 +74,6 @@ Point plain_residual(const WholeField& u, const Place& at) {
   return r;
 }
 
-template <class Work>
-void for_inner(int n, Work work) {
-  for (int k = 1; k < n - 1; ++k)
-    for (int j = 1; j < n - 1; ++j)
-      for (int i = 1; i < n - 1; ++i) work(Place{i, j, k});
-}
-
 // a dF/dU + b (dV/dU + d_d) + c, by derivatives.
 Block plain_jacobian(std::size_t d, const Point& u, double a, double b, double c) {
   constexpr double step = 1e-30;
@@ -110,29 +102,27 @@ Point times(const Block& block, const Point& y) {
 class Band {
  public:
   Band(int size, int width) : size_(size), width_(width), entries_(static_cast<std::size_t>(size * (3 * width + 1))) {}
-  double& at(int row, int column) {
-    return entries_[static_cast<std::size_t>(row * (3 * width_ + 1) + column - row + width_)];
-  }
+  double& at(int row, int column) { return entries_[row * (3 * width_ + 1) + column - row + width_]; }
   void solve(std::vector<double>& x) {
     for (int p = 0; p < size_; ++p) {
       const int last_row = std::min(size_ - 1, p + width_), last = std::min(size_ - 1, p + 2 * width_);
       int pivot = p;
       for (int row = p + 1; row <= last_row; ++row)
         if (std::abs(at(row, p)) > std::abs(at(pivot, p))) pivot = row;
-      std::swap(x[static_cast<std::size_t>(p)], x[static_cast<std::size_t>(pivot)]);
+      std::swap(x[p], x[pivot]);
       for (int column = p; column <= last && pivot != p; ++column) std::swap(at(p, column), at(pivot, column));
       for (int row = p + 1; row <= last_row; ++row) {
         const double factor = at(row, p) / at(p, p);
         if (factor == 0) continue;
         for (int column = p; column <= last; ++column) at(row, column) -= factor * at(p, column);
-        x[static_cast<std::size_t>(row)] -= factor * x[static_cast<std::size_t>(p)];
+        x[row] -= factor * x[p];
       }
     }
     for (int p = size_ - 1; p >= 0; --p) {
-      double sum = x[static_cast<std::size_t>(p)];
+      double sum = x[p];
       for (int column = p + 1; column <= std::min(size_ - 1, p + 2 * width_); ++column)
-        sum -= at(p, column) * x[static_cast<std::size_t>(column)];
-      x[static_cast<std::size_t>(p)] = sum / at(p, p);
+        sum -= at(p, column) * x[column];
+      x[p] = sum / at(p, p);
     }
   }
 
@@ -166,8 +156,7 @@ void solve_blocks(double dt, std::size_t d, const WholeField& u, WholeField& del
       x.insert(x.end(), r.begin(), r.end());
       const auto put = [&](int column, const Block& block) {
         for (int m = 0; m < 5; ++m)
-          for (int l = 0; l < 5; ++l)
-            band.at(5 * i + m, 5 * column + l) = block[static_cast<std::size_t>(m)][static_cast<std::size_t>(l)];
+          for (int l = 0; l < 5; ++l) band.at(5 * i + m, 5 * column + l) = block[m][l];
       };
       if (i == 0 || i == n - 1) {
         put(i, plain_jacobian(d, u.at(line(i)), 0, 0, 1));
@@ -199,7 +188,7 @@ void solve_scalars(double dt, std::size_t d, const WholeField& u, WholeField& de
       };
       const auto spread = [&](int i) { return diffusion_of(d) + .196 / u.at(line(i))[0]; };
       for (int i = 0; i < n; ++i) {
-        x[static_cast<std::size_t>(i)] = delta.at(line(i))[m];
+        x[i] = delta.at(line(i))[m];
         band.at(i, i) = 1;
         if (i == 0 || i == n - 1) continue;
         const bool inner = i > 1 && i < n - 2;
@@ -210,7 +199,7 @@ void solve_scalars(double dt, std::size_t d, const WholeField& u, WholeField& de
         band.at(i, i + 1) = t2 * speed(i + 1) - t1 * spread(i + 1) - (i < n - 2 ? 4 * e : 0);
       }
       band.solve(x);
-      for (int i = 0; i < n; ++i) delta.at(line(i))[m] = x[static_cast<std::size_t>(i)];
+      for (int i = 0; i < n; ++i) delta.at(line(i))[m] = x[i];
     }
   });
 }
@@ -236,7 +225,7 @@ Point changed(int which, const Point& u, const Point& r) {
 Point solved(const Block& block, const Point& y) {
   Band band(5, 4);
   for (int m = 0; m < 5; ++m)
-    for (int n = 0; n < 5; ++n) band.at(m, n) = block[static_cast<std::size_t>(m)][static_cast<std::size_t>(n)];
+    for (int n = 0; n < 5; ++n) band.at(m, n) = block[m][n];
   std::vector<double> x(y.begin(), y.end());
   band.solve(x);
   return {x[0], x[1], x[2], x[3], x[4]};
@@ -258,8 +247,8 @@ void plain_ssor(double dt, const WholeField& u, WholeField& y) {
     }
     return solved(g, r);
   };
-  for_inner(n, [&](const Place& at) { y.at(at) = sweep_at(at, -1, y.at(at)); });
-  for_inner(n, [&](const Place& mirrored) {
+  Box::cube(n, 1).for_each([&](const Place& at) { y.at(at) = sweep_at(at, -1, y.at(at)); });
+  Box::cube(n, 1).for_each([&](const Place& mirrored) {
     const Place at{n - 1 - mirrored[0], n - 1 - mirrored[1], n - 1 - mirrored[2]};
     const Point change = sweep_at(at, 1, {});
     for (std::size_t m = 0; m < 5; ++m) y.at(at)[m] += change[m];
@@ -292,14 +281,14 @@ Norms norms_of(const WholeField& u) {
   const int n = u.n();
   const double inner = std::pow(n - 2., 3);
   Norms norms;
-  for_inner(n, [&](const Place& at) {
+  Box::cube(n, 1).for_each([&](const Place& at) {
     const Point r = plain_residual(u, at);
     for (std::size_t m = 0; m < 5; ++m) norms.residual[m] += r[m] * r[m];
   });
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i)
-        for (std::size_t m = 0; m < 5; ++m) norms.error[m] += std::pow(u.at(i, j, k)[m] - exact_at(n, {i, j, k})[m], 2);
+  Box::cube(n).for_each([&](const Place& at) {
+    const Point should_be = exact_at(n, at);
+    for (std::size_t m = 0; m < 5; ++m) norms.error[m] += std::pow(u.at(at)[m] - should_be[m], 2);
+  });
   for (double& value : norms.residual) value = std::sqrt(value / inner);
   for (double& value : norms.error) value = std::sqrt(value / inner);
 
@@ -324,13 +313,13 @@ Norms norms_of(const WholeField& u) {
 void plain_step(Method method, double dt, WholeField& u) {
   const int n = u.n();
   WholeField delta(n);
-  for_inner(n, [&](const Place& at) {
+  Box::cube(n, 1).for_each([&](const Place& at) {
     delta.at(at) = plain_residual(u, at);
     for (double& value : delta.at(at)) value *= dt;
   });
   const auto change = [&](int which) {
     if (method == Method::sp)
-      for_inner(n, [&](const Place& at) { delta.at(at) = changed(which, u.at(at), delta.at(at)); });
+      Box::cube(n, 1).for_each([&](const Place& at) { delta.at(at) = changed(which, u.at(at), delta.at(at)); });
   };
   if (method == Method::lu) plain_ssor(dt, u, delta);
   change(0);
@@ -338,7 +327,7 @@ void plain_step(Method method, double dt, WholeField& u) {
     (method == Method::bt ? solve_blocks : solve_scalars)(dt, d, u, delta);
     change(static_cast<int>(d) + 1);
   }
-  for_inner(n, [&](const Place& at) {
+  Box::cube(n, 1).for_each([&](const Place& at) {
     for (std::size_t m = 0; m < 5; ++m) u.at(at)[m] += delta.at(at)[m];
   });
 }

@@ -17,10 +17,8 @@ class WholeField {
  public:
   explicit WholeField(int n) : n_(n), points_(static_cast<std::size_t>(n) * n * n) {}
   int n() const { return n_; }
-  Point& at(int i, int j, int k) { return points_[(static_cast<std::size_t>(k) * n_ + j) * n_ + i]; }
-  const Point& at(int i, int j, int k) const { return const_cast<WholeField&>(*this).at(i, j, k); }
-  Point& at(const std::array<int, 3>& x) { return at(x[0], x[1], x[2]); }
-  const Point& at(const std::array<int, 3>& x) const { return at(x[0], x[1], x[2]); }
+  Point& at(const Place& x) { return points_[(static_cast<std::size_t>(x[2]) * n_ + x[1]) * n_ + x[0]]; }
+  const Point& at(const Place& x) const { return const_cast<WholeField&>(*this).at(x); }
   std::vector<Point>& points() { return points_; }
   const std::vector<Point>& points() const { return points_; }
 
@@ -30,7 +28,7 @@ class WholeField {
 };
 
 // The start at a point of the cube.
-Point plain_start(int n, const std::array<int, 3>& at);
+Point plain_start(int n, const Place& at);
 
 // Root mean squares of the residual and of the error, and LU's surface integral.
 struct Norms {

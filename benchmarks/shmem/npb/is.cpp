@@ -36,18 +36,9 @@ std::uint64_t room_of(const ClassRow& row, std::uint64_t mine, int ranks) {
 
 // The official rank of test key `test` in iteration `it`: its rank in the table moves with the keys that change.
 std::int64_t official_rank(char name, std::size_t test, std::int64_t rank, std::int64_t it) {
-  switch (name) {
-    case 'S':
-      return test <= 2 ? rank + it : rank - it;
-    case 'W':
-      return test < 2 ? rank + it - 2 : rank - it;
-    case 'A':
-      return test <= 2 ? rank + it - 1 : rank - it + 1;
-    case 'B':
-      return test == 1 || test == 2 || test == 4 ? rank + it : rank - it;
-    default:
-      return test <= 2 ? rank + it : rank - it;
-  }
+  const bool rises = name == 'B' ? test == 1 || test == 2 || test == 4 : test < (name == 'W' ? 2 : 3);
+  const std::int64_t late = name == 'A' ? 1 : name == 'W' && rises ? 2 : 0;
+  return rises ? rank + it - late : rank - it + late;
 }
 
 }  // namespace
@@ -78,23 +69,18 @@ void Is::check_problem(const ClassRow& row, int ranks) const {
     throw UsageError(fmt::format("--log2-max-key {} is too little for {} iterations", row.largest, row.iterations));
 }
 
-Is::Span Is::share(std::uint64_t n, int rank, int ranks) {
-  const auto r = static_cast<std::uint64_t>(rank), p = static_cast<std::uint64_t>(ranks);
-  return {n * r / p, n * (r + 1) / p};
-}
-
 // The test keys of each iteration, official ones once more, the sum of its ranks, and the ranks of a share of all
 // possible keys.
 std::uint64_t Is::items(const ClassRow& row, const Plan& plan) const {
   const auto iterations = static_cast<std::uint64_t>(row.iterations);
   return iterations * (tests * (row.official.empty() ? 1 : 2) + 1) +
-         share(std::uint64_t{1} << row.largest, plan.rank, plan.ranks).count() + 1;
+         share_of(std::uint64_t{1} << row.largest, plan.rank, plan.ranks).count() + 1;
 }
 
 Links Is::links(const ClassRow& row, int rank, int ranks) const {
   Links all;
   const auto bytes = [&](int from) {
-    return sizeof(Key) * room_of(row, share(keys_of(row), from, ranks).count(), ranks);
+    return sizeof(Key) * room_of(row, share_of(keys_of(row), from, ranks).count(), ranks);
   };
   for (int i = 1; i < ranks; ++i) {
     const int to = (rank + i) % ranks, from = (rank + ranks - i) % ranks;
@@ -107,14 +93,14 @@ Links Is::links(const ClassRow& row, int rank, int ranks) const {
 }
 
 std::uint64_t Is::host_bytes(const ClassRow& row, const Plan& plan) const {
-  const std::uint64_t keys = share(keys_of(row), plan.rank, plan.ranks).count(),
+  const std::uint64_t keys = share_of(keys_of(row), plan.rank, plan.ranks).count(),
                       range = std::uint64_t{1} << row.largest;
   return sizeof(Key) * 3 * keys + 4 * range + (8 + 8 + 4 + 4) * range;  // the last four while checking
 }
 
 DeviceKeys::Rooms Is::rooms(const ClassRow& row, int rank, int ranks) const {
   DeviceKeys::Rooms rooms;
-  const auto keys = [&](int from) { return room_of(row, share(keys_of(row), from, ranks).count(), ranks); };
+  const auto keys = [&](int from) { return room_of(row, share_of(keys_of(row), from, ranks).count(), ranks); };
   for (int i = 1; i < ranks; ++i) {
     rooms.outgoing.push_back(keys(rank));
     rooms.incoming.push_back(keys((rank + ranks - i) % ranks));
@@ -124,12 +110,13 @@ DeviceKeys::Rooms Is::rooms(const ClassRow& row, int rank, int ranks) const {
 }
 
 DeviceBytes Is::device_bytes(const ClassRow& row, const Plan& plan) const {
-  return DeviceKeys::bytes(share(keys_of(row), plan.rank, plan.ranks).count(), row.largest,
+  return DeviceKeys::bytes(share_of(keys_of(row), plan.rank, plan.ranks).count(), row.largest,
                            rooms(row, plan.rank, plan.ranks));
 }
 
-double Is::bytes_by_formula(const ClassRow& row, int ranks) const {
-  return 4 * static_cast<double>(keys_of(row)) * (ranks - 1) / ranks;
+// A number and its keys from each rank to each other; a device's ranks tell the numbers by the team.
+Volume Is::volume(const ClassRow& row, int ranks) const {
+  return {4 * static_cast<double>(keys_of(row)) * (ranks - 1) / ranks, (on_device() ? 1. : 2.) * ranks * (ranks - 1)};
 }
 
 std::vector<Key> Is::original(std::uint64_t first, std::uint64_t end) const {
@@ -146,7 +133,7 @@ std::vector<Key> Is::original(std::uint64_t first, std::uint64_t end) const {
 
 // The key at a place after this iteration's change and all earlier ones.
 Key Is::changed(std::uint64_t place, std::uint64_t iteration, Key original) const {
-  const auto most = static_cast<std::uint64_t>(row_.iterations);
+  const std::uint64_t most = row_.iterations;
   if (place >= 1 && place <= iteration) return static_cast<Key>(place);
   if (place > most && place <= most + iteration)
     return static_cast<Key>((std::uint64_t{1} << row_.largest) - (place - most));
@@ -157,10 +144,10 @@ void Is::set_up(Session& session) {
   row_ = problem();
   buckets_ = buckets_of(row_);
   shift_ = static_cast<int>(row_.largest) - std::countr_zero(buckets_);
-  mine_ = share(keys_of(row_), rank(), ranks());
+  mine_ = share_of(keys_of(row_), rank(), ranks());
   keys_ = original(mine_.first, mine_.end);
-  const auto some = std::min<std::uint64_t>(2 * static_cast<std::uint64_t>(row_.iterations) + 1, mine_.count());
-  saved_.assign(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(some));
+  const auto some = std::min<std::uint64_t>(2 * row_.iterations + 1, mine_.count());
+  saved_.assign(keys_.begin(), keys_.begin() + some);
   test_places_.clear();
   for (std::size_t i = 0; i < tests; ++i)
     test_places_.push_back(row_.official.empty() ? mix64(i) % keys_of(row_)
@@ -184,9 +171,9 @@ void Is::restart() {
   device_ ? device_->restart(saved_) : static_cast<void>(std::copy(saved_.begin(), saved_.end(), keys_.begin()));
   std::fill(kept_.begin(), kept_.end(), Key{-1});
   std::fill(smaller_.begin(), smaller_.end(), -1);
-  found_keys_.assign((static_cast<std::size_t>(row_.iterations) + 1) * tests, -1);
+  found_keys_.assign((row_.iterations + 1) * tests, -1);
   found_ranks_.assign(found_keys_.size(), -1);
-  found_sums_.assign(static_cast<std::size_t>(row_.iterations) + 1, 0);
+  found_sums_.assign(row_.iterations + 1, 0);
 }
 
 void Is::iterate(std::uint64_t iteration) {
@@ -214,14 +201,13 @@ void Is::iterate(std::uint64_t iteration) {
 
 // The numbers of keys are exchanged by the team, the keys by the device's transport.
 void Is::rank_on_device(std::uint64_t iteration) {
-  const auto me = static_cast<std::size_t>(rank()), size = static_cast<std::size_t>(ranks());
+  const std::size_t me = rank(), size = ranks();
   std::vector<DeviceKeys::Buckets> owners;  // by distance, this rank last
   std::vector<std::uint64_t> sent(size), received(size);
   for (std::size_t i = 1; i <= size; ++i) {
     const std::size_t to = (me + i) % size;
     owners.push_back({first_bucket_[to], first_bucket_[to + 1]});
-    for (std::size_t bucket = first_bucket_[to]; bucket < first_bucket_[to + 1]; ++bucket)
-      sent[to] += static_cast<std::uint64_t>(own_counts_[bucket]);
+    sent[to] = keys_for(static_cast<int>(to));
     if (sent[to] > room_of(row_, mine_.count(), ranks()))
       throw Error(fmt::format("{} keys are for rank {}, more than there is room for", sent[to], to));
   }
@@ -246,7 +232,7 @@ void Is::rank_on_device(std::uint64_t iteration) {
 }
 
 void Is::change_keys(std::uint64_t iteration) {
-  const auto most = static_cast<std::uint64_t>(row_.iterations);
+  const std::uint64_t most = row_.iterations;
   for (const std::uint64_t place : {iteration, iteration + most}) {
     if (place < mine_.first || place >= mine_.end) continue;
     const Key key = changed(place, iteration, 0);  // whatever it was
@@ -261,7 +247,7 @@ void Is::count_buckets() {
     own_counts_ = counts_;
     return;
   }
-  for (const Key key : keys_) ++counts_[static_cast<std::size_t>(key >> shift_)];
+  for (const Key key : keys_) ++counts_[key >> shift_];
   own_counts_ = counts_;
   for (std::size_t i = 0; i < tests; ++i)
     if (test_places_[i] >= mine_.first && test_places_[i] < mine_.end)
@@ -270,42 +256,43 @@ void Is::count_buckets() {
 
 // A rank has whole buckets, in order, until all ranks up to it have their share of the keys.
 std::vector<std::size_t> Is::borders() const {
-  std::vector<std::size_t> first(static_cast<std::size_t>(ranks()) + 1, buckets_);
+  std::vector<std::size_t> first(ranks() + 1, buckets_);
   first[0] = 0;
   std::uint64_t sum = 0;
   int owner = 0;
   for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
-    sum += static_cast<std::uint64_t>(counts_[bucket]);
-    while (owner + 1 < ranks() && sum >= share(keys_of(row_), owner, ranks()).end)
-      first[static_cast<std::size_t>(++owner)] = bucket + 1;
+    sum += counts_[bucket];
+    while (owner + 1 < ranks() && sum >= share_of(keys_of(row_), owner, ranks()).end) first[++owner] = bucket + 1;
   }
   return first;
+}
+
+// Own keys in the buckets of a rank.
+std::uint64_t Is::keys_for(int to) const {
+  const auto counts = own_counts_.begin();
+  return std::accumulate(counts + first_bucket_[to], counts + first_bucket_[to + 1], std::uint64_t{0});
 }
 
 // Links come in pairs for each other rank: the number of its keys, and the keys.
 void Is::agree_on_counts() {
   const Part now = part(is_rcomm);
-  const std::size_t others = static_cast<std::size_t>(ranks()) - 1;
-  for (std::size_t i = 0; i < others; ++i) messages().expect(2 * i);
-  for (std::size_t i = 0; i < others; ++i) {
-    const std::size_t to = (static_cast<std::size_t>(rank()) + i + 1) % (others + 1);
-    std::uint64_t sum = 0;
-    for (std::size_t bucket = first_bucket_[to]; bucket < first_bucket_[to + 1]; ++bucket)
-      sum += static_cast<std::uint64_t>(own_counts_[bucket]);
-    messages().outgoing_as<std::uint64_t>(2 * i)[0] = sum;
+  const int others = ranks() - 1;
+  for (int i = 0; i < others; ++i) messages().expect(2 * i);
+  for (int i = 0; i < others; ++i) {
+    messages().outgoing_as<std::uint64_t>(2 * i)[0] = keys_for((rank() + i + 1) % ranks());
     messages().post(2 * i);
   }
   messages().meet();
-  for (std::size_t i = 0; i < others; ++i)
+  for (int i = 0; i < others; ++i)
     messages().expect(2 * i + 1, sizeof(Key) * messages().take_as<std::uint64_t>(2 * i)[0]);
 }
 
 // Each key goes straight to its place in its owner's message, where those of a bucket are together.
 void Is::sort_to_owners() {
-  const std::size_t size = static_cast<std::size_t>(ranks());
+  const std::size_t me = rank(), size = ranks();
   std::vector<std::uint64_t> sent(size);
   for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t to = (static_cast<std::size_t>(rank()) + i + 1) % size;
+    const std::size_t to = (me + i + 1) % size;
     std::span<Key> place(kept_);
     if (i + 1 < size) {
       const Part now = part(is_rcomm);
@@ -313,7 +300,7 @@ void Is::sort_to_owners() {
     }
     for (std::size_t bucket = first_bucket_[to]; bucket < first_bucket_[to + 1]; ++bucket) {
       next_[bucket] = place.data() + sent[i];
-      sent[i] += static_cast<std::uint64_t>(own_counts_[bucket]);
+      sent[i] += own_counts_[bucket];
     }
     if (sent[i] > place.size())
       throw Error(fmt::format("{} keys are for rank {}, and there is room for {}", sent[i], to, place.size()));
@@ -340,12 +327,12 @@ void Is::move_keys() {
     at += own_counts_[bucket];
   }
   for (const Key key : keys_) *next[static_cast<std::size_t>(key >> shift_) / together]++ = key;
-  for (const Key key : halfway_) *next_[static_cast<std::size_t>(key >> shift_)]++ = key;
+  for (const Key key : halfway_) *next_[key >> shift_]++ = key;
 }
 
 // Counts what this rank has itself, then whatever has arrived, and waits only if nothing has.
 void Is::rank_keys(std::uint64_t iteration) {
-  const std::size_t me = static_cast<std::size_t>(rank()), others = received_.size() - 1;
+  const std::size_t me = rank(), others = received_.size() - 1;
   {
     const Part now = part(is_rcomp);
     low_ = static_cast<Key>(first_bucket_[me] << shift_);
@@ -367,11 +354,10 @@ void Is::rank_keys(std::uint64_t iteration) {
     pending.erase(next);
   }
   const Part now = part(is_rcomp);
-  std::int32_t sum =
-      std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(first_bucket_[me]), 0);
-  std::uint64_t weighted = 0, key = static_cast<std::uint64_t>(low_);
+  std::int32_t sum = std::accumulate(counts_.begin(), counts_.begin() + first_bucket_[me], 0);
+  std::uint64_t weighted = 0, key = low_;
   for (std::int32_t& one : smaller_) {
-    weighted += weight_of(key++) * static_cast<std::uint64_t>(sum);
+    weighted += weight_of(key++) * sum;
     sum += std::exchange(one, sum);
   }
   found_sums_[iteration] = weighted;
@@ -402,12 +388,11 @@ void Is::note_tests(std::uint64_t iteration, std::span<const std::int32_t> ranks
 // Of the keys as the last iteration left them, made again: the number of keys below each possible key.
 std::vector<std::int32_t> Is::counted() const {
   std::vector<std::int32_t> below(std::size_t{1} << row_.largest);
-  const auto last = static_cast<std::uint64_t>(row_.iterations);
+  const std::uint64_t last = row_.iterations;
   constexpr std::uint64_t at_a_time = 1 << 16;
   for (std::uint64_t first = mine_.first; first < mine_.end; first += at_a_time) {
     const std::vector<Key> keys = original(first, std::min(first + at_a_time, mine_.end));
-    for (std::uint64_t i = 0; i < keys.size(); ++i)
-      ++below[static_cast<std::size_t>(changed(first + i, last, keys[i]))];
+    for (std::uint64_t i = 0; i < keys.size(); ++i) ++below[changed(first + i, last, keys[i])];
   }
   team().all_reduce(std::span<std::int32_t>(below), Fold::sum);
   std::int32_t sum = 0;
@@ -429,12 +414,8 @@ void Is::check(Checks& checks, std::uint64_t) {
 
 // The ranks of a share of all possible keys, from whichever rank has them, and the keys that this rank received.
 void Is::check_ranks(Checks& checks, std::span<const std::int32_t> below) {
-  std::vector<std::size_t> sizes(static_cast<std::size_t>(ranks()));
-  const std::size_t size = smaller_.size();
-  team().all_gather(std::span(&size, 1), std::span(sizes), std::vector<std::size_t>(sizes.size(), 1));
-  const Span mine = share(below.size(), rank(), ranks());
-  std::vector<std::int32_t> table(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
-  team().all_gather(std::span<const std::int32_t>(smaller_), std::span(table), sizes);
+  const std::vector<std::int32_t> table = team().all_gather(std::span<const std::int32_t>(smaller_));
+  const Share mine = share_of(below.size(), rank(), ranks());
   std::uint64_t wrong = 0;
   for (std::uint64_t key = mine.first; key < mine.end; ++key)
     wrong += key < table.size() && table[key] == below[key] ? 0 : 1;
@@ -444,10 +425,10 @@ void Is::check_ranks(Checks& checks, std::span<const std::int32_t> below) {
   bool outside = false;
   for (const std::span<const Key> keys : received_)
     for (const Key key : keys) {
-      outside = outside || key < low_ || key - low_ >= static_cast<std::int64_t>(size);
+      outside = outside || key < low_ || key - low_ >= static_cast<std::int64_t>(smaller_.size());
       ++held[outside ? below.size() : static_cast<std::size_t>(key)];
     }
-  for (std::size_t i = 0; i < size && !outside; ++i) {
+  for (std::size_t i = 0; i < smaller_.size() && !outside; ++i) {
     const std::size_t key = static_cast<std::size_t>(low_) + i;
     const std::int64_t above = key + 1 < below.size() ? below[key + 1] : static_cast<std::int64_t>(keys_of(row_));
     outside = held[key] != above - below[key];
@@ -457,14 +438,14 @@ void Is::check_ranks(Checks& checks, std::span<const std::int32_t> below) {
 
 // In each iteration: the ranks at its end follow from the last ones, as few keys change.
 void Is::check_tests(Checks& checks, std::span<const std::int32_t> below) {
-  const auto last = static_cast<std::uint64_t>(row_.iterations);
+  const std::uint64_t last = row_.iterations;
   const std::vector<Key> first_keys = original(0, 2 * last + 1);
   team().all_reduce(std::span<std::int64_t>(found_ranks_), Fold::sum);
   for (std::uint64_t iteration = 1; iteration <= last; ++iteration)
     for (std::size_t i = 0; i < tests; ++i) {
       const std::uint64_t place = test_places_[i];
       const Key key = changed(place, iteration, original(place, place + 1)[0]);
-      std::int64_t should_be = below[static_cast<std::size_t>(key)];
+      std::int64_t should_be = below[key];
       for (std::uint64_t later = 1; later < first_keys.size(); ++later)
         should_be += (changed(later, iteration, first_keys[later]) < key ? 1 : 0) -
                      (changed(later, last, first_keys[later]) < key ? 1 : 0);
@@ -483,20 +464,19 @@ void Is::check_tests(Checks& checks, std::span<const std::int32_t> below) {
 // All ranks of each iteration, by their weighted sum: those of the last one, and what the keys that change since then
 // add to all keys above them.
 void Is::check_sums(Checks& checks, std::span<const std::int32_t> below) {
-  const auto last = static_cast<std::uint64_t>(row_.iterations);
+  const std::uint64_t last = row_.iterations;
   std::vector<std::uint64_t> above(below.size() + 1);  // the weights of all greater keys
   std::uint64_t sum = 0;
   for (std::size_t key = below.size(); key-- > 0;) {
     above[key] = above[key + 1] + (key + 1 < below.size() ? weight_of(key + 1) : 0);
-    sum += weight_of(key) * static_cast<std::uint64_t>(below[key]);
+    sum += weight_of(key) * below[key];
   }
   const std::vector<Key> first_keys = original(0, 2 * last + 1);
   team().all_reduce(std::span<std::uint64_t>(found_sums_), Fold::sum);
   for (std::uint64_t iteration = 1; iteration <= last; ++iteration) {
     std::uint64_t should_be = sum;
     for (std::uint64_t place = 1; place < first_keys.size(); ++place)
-      should_be += above[static_cast<std::size_t>(changed(place, iteration, first_keys[place]))] -
-                   above[static_cast<std::size_t>(changed(place, last, first_keys[place]))];
+      should_be += above[changed(place, iteration, first_keys[place])] - above[changed(place, last, first_keys[place])];
     checks.count("sums of all ranks", 1, found_sums_[iteration] == should_be ? 0 : 1,
                  fmt::format("the sum of iteration {} differs", iteration));
   }

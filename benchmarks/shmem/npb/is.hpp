@@ -10,21 +10,22 @@ using Key = std::int32_t;
 
 class Is : public Npb {
  public:
-  std::string title() const override { return "ranks of integer keys, sent to the owners of their buckets"; }
+  Is()
+      : Npb({"npb_is",
+             "ranks of integer keys, sent to the owners of their buckets",
+             {"rcomp", "rcomm"},
+             "keys ranked"}) {}
 
  protected:
-  std::string which() const override { return "npb_is"; }
-  std::vector<std::string> phases() const override { return {"rcomp", "rcomm"}; }
   double operations(const ClassRow& row) const override;
   std::string size_text(const ClassRow& row) const override;
-  std::string operation_type() const override { return "keys ranked"; }
   void change(ClassRow& row) const override;
   void check_problem(const ClassRow& row, int ranks) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
   DeviceBytes device_bytes(const ClassRow& row, const Plan& plan) const override;
-  double bytes_by_formula(const ClassRow& row, int ranks) const override;
+  Volume volume(const ClassRow& row, int ranks) const override;
   const Traffic* device_traffic() const override { return device_ ? &device_->traffic() : nullptr; }
   void set_up(Session& session) override;
   void restart() override;
@@ -39,14 +40,7 @@ class Is : public Npb {
   virtual void sort_to_owners();
   virtual void rank_keys(std::uint64_t iteration);
 
-  // A rank's share of n things: [first, end).
-  struct Span {
-    std::uint64_t first, end;
-    std::uint64_t count() const { return end - first; }
-  };
-  static Span share(std::uint64_t n, int rank, int ranks);
-
-  Span mine_{};                                    // of the keys
+  Share mine_{};                                   // of the keys
   std::vector<Key> keys_;                          // of this rank
   std::vector<Key> kept_;                          // those that it owns itself, by buckets
   std::vector<std::span<const Key>> received_;     // the keys owned, by message; kept_ is the last
@@ -62,6 +56,7 @@ class Is : public Npb {
   Key changed(std::uint64_t place, std::uint64_t iteration, Key before) const;
   void count_buckets();
   void agree_on_counts();
+  std::uint64_t keys_for(int to) const;
   void move_keys();
   void count_keys(std::span<const Key> keys);
   void rank_on_device(std::uint64_t iteration);

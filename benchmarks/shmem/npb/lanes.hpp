@@ -66,15 +66,15 @@ template <class V>
 
 template <class Body>
 PLUMBLINE_VECTORS_OF_64 void run_on_64(const Body& body) {
-  body.template run<Vector<8>>();
+  body.template operator()<Vector<8>>();
 }
 template <class Body>
 PLUMBLINE_VECTORS_OF_32 void run_on_32(const Body& body) {
-  body.template run<Vector<4>>();
+  body.template operator()<Vector<4>>();
 }
 template <class Body>
 void run_on_16(const Body& body) {
-  body.template run<Vector<2>>();
+  body.template operator()<Vector<2>>();
 }
 
 inline int host_lanes() {
@@ -82,7 +82,8 @@ inline int host_lanes() {
   return lanes;
 }
 
-// Calls body.run<V>() with the widest vectors of this host; run() must be inlined.
+// Calls body.operator()<V>() with the widest vectors of this host, as with_lanes([&]<class V> [[gnu::always_inline]] ()
+// {...}); it must be inlined.
 template <class Body>
 void with_lanes(const Body& body) {
   switch (host_lanes()) {

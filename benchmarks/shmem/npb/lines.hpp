@@ -86,7 +86,7 @@ class Lines {
     double* ingredients;
 
     template <class V>
-    [[gnu::always_inline]] inline void run() const {
+    [[gnu::always_inline]] inline void operator()() const {
       const Tile& tile = of.tile_;
       V* out = reinterpret_cast<V*>(ingredients);
       for (int i = -1; i <= tile.count(D); ++i, out += Shape::ingredients) {
@@ -108,7 +108,7 @@ class Lines {
     double* carry_out;
 
     template <class V>
-    [[gnu::always_inline]] inline void run() const {
+    [[gnu::always_inline]] inline void operator()() const {
       using R = Rows<V>;
       const Tile& tile = of.tile_;
       V* row = reinterpret_cast<V*>(kept);
@@ -139,7 +139,7 @@ class Lines {
     double* carry_out;
 
     template <class V>
-    [[gnu::always_inline]] inline void run() const {
+    [[gnu::always_inline]] inline void operator()() const {
       using R = Rows<V>;
       Tile& tile = of.tile_;
       V x[variables + backward_values];

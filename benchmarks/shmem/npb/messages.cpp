@@ -120,12 +120,7 @@ std::vector<DeclaredLink> all_links(World& world, const std::vector<Link>& outgo
   declare(incoming, 0);
   std::vector<int> ranks(static_cast<std::size_t>(world.size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  const auto team = world.team(ranks);
-  std::vector<std::size_t> counts(ranks.size());
-  const std::size_t count = mine.size();
-  team->all_gather(std::span(&count, 1), std::span(counts), std::vector<std::size_t>(ranks.size(), 1));
-  std::vector<DeclaredLink> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
-  team->all_gather(std::span<const DeclaredLink>(mine), std::span(all), counts);
+  const std::vector<DeclaredLink> all = world.team(ranks)->all_gather(std::span<const DeclaredLink>(mine));
 
   std::map<std::tuple<int, int, int, int, std::uint64_t>, int> ends;  // 1 for a sender, 2 for a receiver
   for (const DeclaredLink& link : all)

@@ -29,54 +29,49 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // The first of a level's two links along an axis, to and from the lower and the upper neighbour.
 std::size_t link_of(const Levels& levels, int level, int axis) {
-  const auto cut = [&](int a) { return levels.grid[static_cast<std::size_t>(a)] > 1 ? std::size_t{2} : 0; };
-  std::size_t index = static_cast<std::size_t>(level - levels.gathered - 1) * (cut(0) + cut(1) + cut(2));
+  const auto cut = [&](int a) { return levels.grid[a] > 1 ? std::size_t{2} : 0; };
+  std::size_t index = (level - levels.gathered - 1) * (cut(0) + cut(1) + cut(2));
   for (int a = 0; a < axis; ++a) index += cut(a);
   return index;
 }
 
-// Larger by value, and of equal ones the first point.
-bool is_larger(const Charge& a, const Charge& b) {
-  return a.value != b.value ? a.value > b.value : a.point < b.point;
-}
-bool is_smaller(const Charge& a, const Charge& b) {
-  return a.value != b.value ? a.value < b.value : a.point < b.point;
-}
-
-// Keeps the ten largest and the ten smallest of the values offered.
-class Extremes {
+// The ten largest values offered, and of equal ones the first points'.
+class Largest {
  public:
   void offer(const Charge& one) {
-    if (largest_.size() < charges_of_sign || one.value > largest_.back().value) insert(largest_, one, is_larger);
-    if (smallest_.size() < charges_of_sign || one.value < smallest_.back().value) insert(smallest_, one, is_smaller);
+    if (found_.size() == charges_of_sign && !precedes(one, found_.back())) return;
+    found_.insert(std::upper_bound(found_.begin(), found_.end(), one, precedes), one);
+    if (found_.size() > charges_of_sign) found_.pop_back();
   }
-  const std::vector<Charge>& largest() const { return largest_; }
-  const std::vector<Charge>& smallest() const { return smallest_; }
+  const std::vector<Charge>& found() const { return found_; }
 
  private:
-  static void insert(std::vector<Charge>& list, const Charge& one, bool (*before)(const Charge&, const Charge&)) {
-    list.insert(std::upper_bound(list.begin(), list.end(), one, before), one);
-    if (list.size() > charges_of_sign) list.pop_back();
+  static bool precedes(const Charge& a, const Charge& b) {
+    return a.value != b.value ? a.value > b.value : a.point < b.point;
   }
-  std::vector<Charge> largest_, smallest_;
+  std::vector<Charge> found_;
 };
 
-std::vector<Charge> with_signs(const Extremes& extremes) {
-  std::vector<Charge> charges;
-  for (const Charge& one : extremes.largest()) charges.push_back({one.point, 1});
-  for (const Charge& one : extremes.smallest()) charges.push_back({one.point, -1});
-  std::sort(charges.begin(), charges.end(), [](const Charge& a, const Charge& b) { return a.point < b.point; });
-  return charges;
-}
+struct Extremes {
+  Largest largest, smallest;  // the latter of negative values
+
+  void offer(std::int64_t point, double value) {
+    largest.offer({point, value});
+    smallest.offer({point, -value});
+  }
+  std::vector<Charge> charges() const {
+    std::vector<Charge> all;
+    for (const Charge& one : largest.found()) all.push_back({one.point, 1});
+    for (const Charge& one : smallest.found()) all.push_back({one.point, -1});
+    std::sort(all.begin(), all.end(), [](const Charge& a, const Charge& b) { return a.point < b.point; });
+    return all;
+  }
+};
 
 }  // namespace
 
 double Mg::operations(const ClassRow& row) const {
   return 58 * static_cast<double>(row.iterations) * std::pow(static_cast<double>(row.size), 3);
-}
-
-std::string Mg::size_text(const ClassRow& row) const {
-  return fmt::format("{0:4}x{0:4}x{0:4}", row.size);
 }
 
 void Mg::change(ClassRow& row) const {
@@ -113,8 +108,8 @@ Links Mg::links(const ClassRow& row, int rank, int ranks) const {
   Links all;
   for (int level = levels.gathered + 1; level <= levels.finest; ++level)
     for (int axis = 0; axis < 3; ++axis) {
-      if (levels.grid[static_cast<std::size_t>(axis)] == 1) continue;
-      const std::size_t bytes = sizeof(double) * face(levels.boxes[static_cast<std::size_t>(level)], axis);
+      if (levels.grid[axis] == 1) continue;
+      const std::size_t bytes = sizeof(double) * face(levels.boxes[level], axis);
       const int tag = (level * 3 + axis) * 2;
       for (const int by : {-1, 1}) {  // what goes down comes from above
         const int peer = mg::neighbour(place, levels.grid, axis, by);
@@ -133,7 +128,7 @@ Links Mg::links(const ClassRow& row, int rank, int ranks) const {
 
 std::uint64_t Mg::host_bytes(const ClassRow& row, const Plan& plan) const {
   const Levels levels(static_cast<int>(row.size), plan.rank, plan.ranks);
-  std::uint64_t points = levels.boxes.back().room() + 4 * static_cast<std::uint64_t>(row.size * row.size);
+  std::uint64_t points = levels.boxes.back().room() + 4 * row.size * row.size;
   for (const Extent& box : levels.boxes) points += 2 * box.room();
   return sizeof(double) * points;
 }
@@ -143,18 +138,21 @@ DeviceBytes Mg::device_bytes(const ClassRow& row, const Plan& plan) const {
 }
 
 // Three halos of each distributed level, one more of the finest at the start, and the gathered level to all.
-double Mg::bytes_by_formula(const ClassRow& row, int ranks) const {
-  double numbers = 0;
+Volume Mg::volume(const ClassRow& row, int ranks) const {
+  Volume all;
   for (int rank = 0; rank < ranks && ranks > 1; ++rank) {
     const Levels levels(static_cast<int>(row.size), rank, ranks);
     for (int level = levels.gathered + 1; level <= levels.finest; ++level)
-      for (int axis = 0; axis < 3; ++axis)
-        if (levels.grid[static_cast<std::size_t>(axis)] > 1)
-          numbers += 2 * static_cast<double>(face(levels.boxes[static_cast<std::size_t>(level)], axis)) *
-                     (3 + (level == levels.finest ? 1 / static_cast<double>(row.iterations) : 0));
-    numbers += static_cast<double>(levels.part.count()) * (ranks - 1);
+      for (int axis = 0; axis < 3; ++axis) {
+        if (levels.grid[axis] == 1) continue;
+        const double messages = 2 * (3 + (level == levels.finest ? 1 / static_cast<double>(row.iterations) : 0));
+        all.messages += messages;
+        all.bytes += messages * sizeof(double) * static_cast<double>(face(levels.boxes[level], axis));
+      }
+    all.messages += ranks - 1;
+    all.bytes += sizeof(double) * static_cast<double>(levels.part.count()) * (ranks - 1);
   }
-  return sizeof(double) * numbers;
+  return all;
 }
 
 mg::Stencil Mg::smoother() const {
@@ -171,7 +169,7 @@ void Mg::set_up(Session& session) {
   if (on_device())
     device_ = std::make_unique<mg::DeviceGrids>(session, *levels_, smoother(), offset(), tile(session.device.info()));
   v_.resize(levels_->boxes.back().room());
-  scratch_.resize(2 * levels_->boxes.back().row() + 2 * static_cast<std::size_t>(row_.size) + 16);
+  scratch_.resize(2 * levels_->boxes.back().row() + 2 * row_.size + 16);
   find_charges();
 }
 
@@ -190,27 +188,16 @@ mg::Tile Mg::tile(const DeviceInfo& info) const {
 // Each rank searches its own points; the extremes of all follow from those of each.
 void Mg::find_charges() {
   const Extent& own = levels_->boxes.back();
-  const auto n = static_cast<std::uint64_t>(row_.size);
   Extremes mine, all;
   for (int k = 0; k < own.size[2]; ++k)
     for (int j = 0; j < own.size[1]; ++j) {
-      std::uint64_t point =
-          (static_cast<std::uint64_t>(own.low[2] + k) * n + static_cast<std::uint64_t>(own.low[1] + j)) * n +
-          static_cast<std::uint64_t>(own.low[0]);
+      std::int64_t point = ((own.low[2] + k) * row_.size + own.low[1] + j) * row_.size + own.low[0];
       Random46 random(usual_seed, point);
-      for (int i = 0; i < own.size[0]; ++i) mine.offer({point++, random.next()});
+      for (int i = 0; i < own.size[0]; ++i) mine.offer(point++, random.next());
     }
-  std::vector<Charge> found = mine.largest();
-  found.insert(found.end(), mine.smallest().begin(), mine.smallest().end());
-  std::vector<std::size_t> counts(static_cast<std::size_t>(ranks()));
-  const std::size_t count = found.size();
-  team().all_gather(std::span(&count, 1), std::span(counts), std::vector<std::size_t>(counts.size(), 1));
-  std::vector<Charge> candidates(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
-  team().all_gather(std::span<const Charge>(found), std::span(candidates), counts);
-  std::sort(candidates.begin(), candidates.end(), is_larger);
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  for (const Charge& one : candidates) all.offer(one);
-  charges_ = with_signs(all);
+  for (const auto list : {&Extremes::largest, &Extremes::smallest})
+    for (const Charge& one : team().all_gather(std::span<const Charge>((mine.*list).found()))) (all.*list).offer(one);
+  charges_ = all.charges();
 }
 
 void Mg::restart() {
@@ -219,13 +206,15 @@ void Mg::restart() {
   std::fill(u_.back().begin(), u_.back().end(), 0.0);
   std::fill(v_.begin(), v_.end(), 0.0);
   const Extent& own = levels_->boxes.back();
-  const auto n = static_cast<std::uint64_t>(row_.size);
   for (const Charge& charge : charges_) {
-    const Three at{static_cast<int>(charge.point % n), static_cast<int>(charge.point / n % n),
-                   static_cast<int>(charge.point / n / n)};
+    std::int64_t rest = charge.point;
+    Three local{};
     bool is_own = true;
-    for (std::size_t a = 0; a < 3; ++a) is_own = is_own && at[a] >= own.low[a] && at[a] < own.low[a] + own.size[a];
-    if (is_own) v_[own.at(at[0] - own.low[0] + 1, at[1] - own.low[1] + 1, at[2] - own.low[2] + 1)] = charge.value;
+    for (int a = 0; a < 3; ++a, rest /= row_.size) {
+      local[a] = static_cast<int>(rest % row_.size) - own.low[a] + 1;
+      is_own = is_own && local[a] >= 1 && local[a] <= own.size[a];
+    }
+    if (is_own) v_[own.at(local[0], local[1], local[2])] = charge.value;
   }
   norm_ = not_a_number;
   pending_.reset();
@@ -240,7 +229,7 @@ void Mg::iterate(std::uint64_t iteration) {
   smooth(1);
   for (int level = 2; level <= finest; ++level) {
     interpolate_to(level);
-    residual(level, level == finest ? v_ : r_[static_cast<std::size_t>(level)]);
+    residual(level, level == finest ? v_ : r_[level]);
     smooth(level);
   }
   residual(finest, v_);
@@ -354,23 +343,23 @@ void Mg::gather() {
   const Part now = part(comm3);
   const Extent& whole = box(levels_->gathered);
   double* const grid = data(r_, levels_->gathered);
-  const std::size_t others = static_cast<std::size_t>(ranks()) - 1;
+  const int others = ranks() - 1;
   const std::size_t first = link_of(*levels_, levels_->finest + 1, 0);
   const auto each_row = [&](const Extent& of, auto use) {
     for (int k = 1; k <= of.size[2]; ++k)
       for (int j = 1; j <= of.size[1]; ++j)
         use(grid + whole.at(of.low[0] + 1, of.low[1] + j, of.low[2] + k), of.size[0]);
   };
-  for (std::size_t i = 0; i < others; ++i) messages().expect(first + i);
-  for (std::size_t i = 0; i < others; ++i) {
+  for (int i = 0; i < others; ++i) messages().expect(first + i);
+  for (int i = 0; i < others; ++i) {
     double* to = messages().outgoing_as<double>(first + i).data();
     each_row(levels_->part, [&](const double* row, int length) { to = std::copy_n(row, length, to); });
     messages().post(first + i);
   }
   messages().meet();
-  for (std::size_t i = 0; i < others; ++i) {
+  for (int i = 0; i < others; ++i) {
     const double* from = messages().take_as<double>(first + i).data();
-    const int peer = (rank() + ranks() - static_cast<int>(i) - 1) % ranks();
+    const int peer = (rank() + ranks() - i - 1) % ranks();
     each_row(Levels(static_cast<int>(row_.size), peer, ranks()).part, [&](double* row, int length) {
       std::copy_n(from, length, row);
       from += length;
@@ -406,18 +395,18 @@ template <class Use>
 void Mg::for_rows(const Extent& box, int axis, int at, Use use) const {
   const int around = passes_edges_on() ? 0 : 1;
   const auto range = [&](int a, int halo) {
-    return axis == a ? std::pair{at, at} : std::pair{halo, box.size[static_cast<std::size_t>(a)] + 1 - halo};
+    return axis == a ? std::pair{at, at} : std::pair{halo, box.size[a] + 1 - halo};
   };
   const auto [first_i, last_i] = range(0, around);
   const auto [first_j, last_j] = range(1, axis == 0 ? 1 : around);
   const auto [first_k, last_k] = range(2, 1);
   for (int k = first_k; k <= last_k; ++k)
-    for (int j = first_j; j <= last_j; ++j) use(box.at(first_i, j, k), static_cast<std::size_t>(last_i - first_i + 1));
+    for (int j = first_j; j <= last_j; ++j) use(box.at(first_i, j, k), last_i - first_i + 1);
 }
 
 void Mg::wrap(double* grid, const Extent& box, int axis) {
-  const int n = box.size[static_cast<std::size_t>(axis)];
-  const std::size_t across = static_cast<std::size_t>(n) * (axis == 0 ? 1 : axis == 1 ? box.row() : box.plane());
+  const int n = box.size[axis];
+  const std::size_t across = n * (axis == 0 ? 1 : axis == 1 ? box.row() : box.plane());
   for_rows(box, axis, 1,
            [&](std::size_t at, std::size_t length) { std::copy_n(grid + at, length, grid + at + across); });
   for_rows(box, axis, 0,
@@ -430,7 +419,7 @@ void Mg::post_halo(const double* grid, int level, int axis) {
   for (const std::size_t way : {0, 1}) messages().expect(first + way);
   for (const std::size_t way : {0, 1}) {
     double* to = messages().outgoing_as<double>(first + way).data();
-    for_rows(own, axis, way == 0 ? 1 : own.size[static_cast<std::size_t>(axis)],
+    for_rows(own, axis, way == 0 ? 1 : own.size[axis],
              [&](std::size_t at, std::size_t length) { to = std::copy_n(grid + at, length, to); });
     messages().post(first + way);
   }
@@ -442,7 +431,7 @@ void Mg::take_halo(mg::Field field, int level, int axis) {
   const std::size_t first = link_of(*levels_, level, axis);
   for (const std::size_t way : {0, 1})
     unpack(messages().take_as<double>(first + way), data(field, level), box(level), axis,
-           way == 0 ? 0 : box(level).size[static_cast<std::size_t>(axis)] + 1);
+           way == 0 ? 0 : box(level).size[axis] + 1);
 }
 
 void Mg::unpack(std::span<const double> message, double* grid, const Extent& own, int axis, int at) {
@@ -457,11 +446,11 @@ void Mg::check(Checks& checks, std::uint64_t) {
   if (device_) device_->fetch(u_.back(), r_.back(), v_);
   checks.found.reference = "the official norm, a serial search for the charges, r from u point by point";
   for (const double official : row_.official) checks.close("the norm of the residual", norm_, official);
-  const auto n = static_cast<std::uint64_t>(row_.size);
   Random46 random;
   Extremes extremes;
-  for (std::uint64_t point = 0; point < n * n * n; ++point) extremes.offer({point, random.next()});
-  const std::vector<Charge> charges = with_signs(extremes);
+  const std::int64_t points = row_.size * row_.size * row_.size;
+  for (std::int64_t point = 0; point < points; ++point) extremes.offer(point, random.next());
+  const std::vector<Charge> charges = extremes.charges();
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < 2 * charges_of_sign; ++i) wrong += charges_[i] == charges[i] ? 0 : 1;
   checks.count("charges", 2 * charges_of_sign, wrong);
@@ -472,20 +461,16 @@ void Mg::check(Checks& checks, std::uint64_t) {
 void Mg::check_residual(Checks& checks) {
   const Extent& own = levels_->boxes.back();
   const int n = static_cast<int>(row_.size);
-  const auto points = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
   std::vector<Extent> boxes;
   for (int rank = 0; rank < ranks(); ++rank) boxes.push_back(Levels(n, rank, ranks()).boxes.back());
   const auto has = [](const Extent& box, int z) { return z >= box.low[2] && z < box.low[2] + box.size[2]; };
   const auto plane_of = [&](int z) {
-    std::vector<double> mine, all(points), plane(points);
+    std::vector<double> mine, plane(std::size_t{1} * n * n);
     for (int j = 1; has(own, z) && j <= own.size[1]; ++j) {
       const double* row = u_.back().data() + own.at(1, j, z - own.low[2] + 1);
       mine.insert(mine.end(), row, row + own.size[0]);
     }
-    std::vector<std::size_t> counts;
-    for (const Extent& box : boxes)
-      counts.push_back(has(box, z) ? static_cast<std::size_t>(box.size[0]) * static_cast<std::size_t>(box.size[1]) : 0);
-    team().all_gather(std::span<const double>(mine), std::span(all), counts);
+    const std::vector<double> all = team().all_gather(std::span<const double>(mine));
     const double* from = all.data();
     for (const Extent& box : boxes)
       for (int j = 0; has(box, z) && j < box.size[1]; ++j, from += box.size[0])
@@ -504,16 +489,10 @@ void Mg::check_residual(Checks& checks) {
         for (int dz = -1; dz <= 1; ++dz)
           for (int dy = -1; dy <= 1; ++dy)
             for (int dx = -1; dx <= 1; ++dx)
-              sums[dx * dx + dy * dy + dz * dz] +=
-                  planes[static_cast<std::size_t>(dz + 1)]
-                        [static_cast<std::size_t>((y + dy + n) % n * n + (x + dx + n) % n)];
-        const auto point =
-            (static_cast<std::uint64_t>(z) * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(y)) *
-                static_cast<std::uint64_t>(n) +
-            static_cast<std::uint64_t>(x);
-        const auto charge =
-            std::find_if(charges_.begin(), charges_.end(), [&](const Charge& c) { return c.point == point; });
-        const double v = charge == charges_.end() ? 0 : charge->value;
+              sums[dx * dx + dy * dy + dz * dz] += planes[dz + 1][(y + dy + n) % n * n + (x + dx + n) % n];
+        double v = 0;
+        for (const Charge& charge : charges_)
+          if (charge.point == (z * row_.size + y) * row_.size + x) v = charge.value;
         const std::size_t at = own.at(x - own.low[0] + 1, y - own.low[1] + 1, z - own.low[2] + 1);
         const double is = r_.back()[at], should_be = v + 8.0 / 3 * sums[0] - sums[2] / 6 - sums[3] / 12;
         wrong_v += v_[at] == v ? 0 : 1;

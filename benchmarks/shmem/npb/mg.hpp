@@ -9,29 +9,27 @@ namespace plumb::npb {
 
 // A point of the finest grid with a charge of +1 or -1.
 struct Charge {
-  std::uint64_t point = 0;  // (z n + y) n + x
+  std::int64_t point = 0;  // (z n + y) n + x
   double value = 0;
   bool operator==(const Charge&) const = default;
 };
 
 class Mg : public Npb {
  public:
-  std::string title() const override { return "V-cycles of multigrid for a Poisson equation on a periodic cube"; }
+  Mg()
+      : Npb({"npb_mg",
+             "V-cycles of multigrid for a Poisson equation on a periodic cube",
+             {"resid", "psinv", "rprj3", "interp", "norm2u3", "comm3", "rcomm"}}) {}
 
  protected:
-  std::string which() const override { return "npb_mg"; }
-  std::vector<std::string> phases() const override {
-    return {"resid", "psinv", "rprj3", "interp", "norm2u3", "comm3", "rcomm"};
-  }
   double operations(const ClassRow& row) const override;
-  std::string size_text(const ClassRow& row) const override;
   void change(ClassRow& row) const override;
   void check_problem(const ClassRow& row, int ranks) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
   DeviceBytes device_bytes(const ClassRow& row, const Plan& plan) const override;
-  double bytes_by_formula(const ClassRow& row, int ranks) const override;
+  Volume volume(const ClassRow& row, int ranks) const override;
   const Traffic* device_traffic() const override { return device_ ? &device_->traffic() : nullptr; }
   void set_up(Session& session) override;
   void restart() override;
@@ -52,12 +50,10 @@ class Mg : public Npb {
  private:
   using Grids = std::vector<std::vector<double>>;
 
-  const mg::Extent& box(int level) const { return levels_->boxes[static_cast<std::size_t>(level)]; }
-  static double* data(Grids& grids, int level) { return grids[static_cast<std::size_t>(level)].data(); }
+  const mg::Extent& box(int level) const { return levels_->boxes[level]; }
+  static double* data(Grids& grids, int level) { return grids[level].data(); }
   double* data(mg::Field field, int level) { return data(field == mg::Field::u ? u_ : r_, level); }
-  bool is_cut(int level, int axis) const {
-    return level > levels_->gathered && levels_->grid[static_cast<std::size_t>(axis)] > 1;
-  }
+  bool is_cut(int level, int axis) const { return level > levels_->gathered && levels_->grid[axis] > 1; }
   void residual(int level, const std::vector<double>& right_side);
   void smooth(int level);
   void restrict_from(int level);

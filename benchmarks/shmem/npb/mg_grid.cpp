@@ -44,7 +44,7 @@ Extent Extent::coarser() const {
 }
 
 std::size_t Extent::count() const {
-  return static_cast<std::size_t>(size[0]) * static_cast<std::size_t>(size[1]) * static_cast<std::size_t>(size[2]);
+  return std::size_t{1} * size[0] * size[1] * size[2];
 }
 
 Three Levels::place_of(int rank, const Three& grid) {
@@ -52,14 +52,13 @@ Three Levels::place_of(int rank, const Three& grid) {
 }
 
 std::size_t face(const Extent& box, int axis) {
-  const auto n = [&](std::size_t a) { return static_cast<std::size_t>(box.size[a]); };
-  return axis == 0 ? n(1) * n(2) : axis == 1 ? (n(0) + 2) * n(2) : (n(0) + 2) * (n(1) + 2);
+  const auto [x, y, z] = box.size;
+  return std::size_t{1} * (axis == 0 ? y : x + 2) * (axis == 2 ? y + 2 : z);
 }
 
 int neighbour(const Three& place, const Three& grid, int axis, int by) {
   Three to = place;
-  const auto a = static_cast<std::size_t>(axis);
-  to[a] = (to[a] + by + grid[a]) % grid[a];
+  to[axis] = (to[axis] + by + grid[axis]) % grid[axis];
   return to[0] + grid[0] * (to[1] + grid[1] * to[2]);
 }
 
@@ -76,86 +75,37 @@ Levels::Levels(int points, int rank, int ranks) : grid(grid_of(ranks, points)) {
   std::vector<Extent> fine{Extent::finest(points, grid, place_of(rank, grid))};  // finest first
   while (fine.back().points > 1) fine.push_back(fine.back().coarser());
   for (int level = 0; level <= finest; ++level)
-    boxes.push_back(level <= gathered ? Extent::whole(1 << level) : fine[static_cast<std::size_t>(finest - level)]);
-  part = fine[static_cast<std::size_t>(finest - gathered)];
+    boxes.push_back(level <= gathered ? Extent::whole(1 << level) : fine[finest - level]);
+  part = fine[finest - gathered];
 }
 
 Pair sources(const Extent& coarse, const Extent& fine, int axis, int k) {
-  const auto a = static_cast<std::size_t>(axis);
-  const int point = fine.low[a] + k - 1;  // -1 at least
-  const int first = (point + 1) / 2 - 1;  // floor of (point - 1) / 2
-  const int local = first - coarse.low[a] + 1;
+  const int point = fine.low[axis] + k - 1;  // -1 at least
+  const int first = (point + 1) / 2 - 1;     // floor of (point - 1) / 2
+  const int local = first - coarse.low[axis] + 1;
   return {local, point % 2 == 0 ? local + 1 : local};
 }
 
 namespace {
 
-[[gnu::always_inline]] inline void residual_any(const Extent& box, const double* u, const double* v, double* r, int k,
-                                                double* scratch) {
-  const std::size_t row = box.row(), plane = box.plane(), n = row - 2;
-  double *u1 = scratch, *u2 = scratch + row;
-  constexpr double a0 = operator_a[0], a2 = operator_a[2], a3 = operator_a[3];
-  for (int j = 1; j <= box.size[1]; ++j) {
-    const double* at = u + box.at(0, j, k);
+// Of each point of a row, halo included: the sums of the four neighbours across it, and of the four at its corners.
+[[gnu::always_inline]] inline void sum_across(const Extent& box, const double* at, double* faces, double* edges) {
+  const std::size_t row = box.row(), plane = box.plane();
 #pragma GCC ivdep
-    for (std::size_t i = 0; i < row; ++i) {
-      const double *c = at + i, *lower = c - plane, *upper = c + plane;
-      u1[i] = *(c - row) + *(c + row) + *lower + *upper;
-      u2[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
-    }
-    const double* from = v + box.at(0, j, k);
-    double* to = r + box.at(0, j, k);
-#pragma GCC ivdep
-    for (std::size_t i = 1; i <= n; ++i)
-      to[i] = from[i] - a0 * at[i] - a2 * (u2[i] + u1[i - 1] + u1[i + 1]) - a3 * (u2[i - 1] + u2[i + 1]);
+  for (std::size_t i = 0; i < row; ++i) {
+    const double *c = at + i, *lower = c - plane, *upper = c + plane;
+    faces[i] = *(c - row) + *(c + row) + *lower + *upper;
+    edges[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
   }
 }
 
-[[gnu::always_inline]] inline void smooth_any(const Extent& box, const Stencil& s, const double* r, double* u, int k,
-                                              double* scratch) {
-  const std::size_t row = box.row(), plane = box.plane(), n = row - 2;
-  double *r1 = scratch, *r2 = scratch + row;
-  const double s0 = s[0], s1 = s[1], s2 = s[2];  // s[3] is 0
-  for (int j = 1; j <= box.size[1]; ++j) {
-    const double* at = r + box.at(0, j, k);
+[[gnu::always_inline]] inline void restrict_row(const double* r, const double* faces, const double* edges, double* out,
+                                                std::ptrdiff_t n) {
 #pragma GCC ivdep
-    for (std::size_t i = 0; i < row; ++i) {
-      const double *c = at + i, *lower = c - plane, *upper = c + plane;
-      r1[i] = *(c - row) + *(c + row) + *lower + *upper;
-      r2[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
-    }
-    double* to = u + box.at(0, j, k);
-#pragma GCC ivdep
-    for (std::size_t i = 1; i <= n; ++i)
-      to[i] += s0 * at[i] + s1 * (at[i - 1] + at[i + 1] + r1[i]) + s2 * (r2[i] + r1[i - 1] + r1[i + 1]);
-  }
-}
-
-[[gnu::always_inline]] inline void restrict_any(const Extent& fine, const double* r, const Extent& to,
-                                                const Extent& part, double* coarse, int k, int offset,
-                                                double* scratch) {
-  const std::size_t row = fine.row(), plane = fine.plane();
-  const auto fine_at = [&](std::size_t axis, int local) {
-    return 2 * (local - 1 + to.low[axis]) + offset - fine.low[axis] + 1;
-  };
-  double *x1 = scratch, *y1 = scratch + row;
-  const int first_i = part.low[0] - to.low[0] + 1, first_j = part.low[1] - to.low[1] + 1;
-  for (int j = first_j; j < first_j + part.size[1]; ++j) {
-    const double* at = r + fine.at(0, fine_at(1, j), fine_at(2, k));
-#pragma GCC ivdep
-    for (std::size_t i = 0; i < row; ++i) {
-      const double *c = at + i, *lower = c - plane, *upper = c + plane;
-      x1[i] = *(c - row) + *(c + row) + *lower + *upper;
-      y1[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
-    }
-    double* const out = coarse + to.at(first_i, j, k);
-    const double* const f = at + fine_at(0, first_i);
-    const double *fx = x1 + fine_at(0, first_i), *fy = y1 + fine_at(0, first_i);
-#pragma GCC ivdep
-    for (std::ptrdiff_t i = 0; i < part.size[0]; ++i)
-      out[i] = 0.5 * f[2 * i] + 0.25 * (f[2 * i - 1] + f[2 * i + 1] + fx[2 * i]) +
-               0.125 * (fx[2 * i - 1] + fx[2 * i + 1] + fy[2 * i]) + 0.0625 * (fy[2 * i - 1] + fy[2 * i + 1]);
-  }
+  for (std::ptrdiff_t i = 0; i < n; ++i)
+    out[i] = 0.5 * r[2 * i] + 0.25 * (r[2 * i - 1] + r[2 * i + 1] + faces[2 * i]) +
+             0.125 * (faces[2 * i - 1] + faces[2 * i + 1] + edges[2 * i]) +
+             0.0625 * (edges[2 * i - 1] + edges[2 * i + 1]);
 }
 
 template <bool adds>
@@ -196,41 +146,65 @@ template <bool adds>
   }
 }
 
-[[gnu::always_inline]] inline void interpolate_either(const Extent& coarse, const double* from, const Extent& fine,
-                                                      double* to, int k, bool adds, double* scratch) {
-  adds ? interpolate_any<true>(coarse, from, fine, to, k, scratch)
-       : interpolate_any<false>(coarse, from, fine, to, k, scratch);
-}
-
-// Calls loops that the compiler makes vectors of, inlined, for the host's registers.
-template <class Loops>
-struct Widest {
-  const Loops& loops;
-  template <class V>
-  [[gnu::always_inline]] inline void run() const {
-    loops();
-  }
-};
-template <class Loops>
-void on_widest(const Loops& loops) {
-  with_lanes(Widest<Loops>{loops});
-}
-
 }  // namespace
 
 void residual(const Extent& box, const double* u, const double* v, double* r, int k, double* scratch) {
-  on_widest([&] [[gnu::always_inline]] () { residual_any(box, u, v, r, k, scratch); });
+  with_lanes([&]<class V> [[gnu::always_inline]] () {
+    const std::size_t n = box.row() - 2;
+    double *u1 = scratch, *u2 = scratch + box.row();
+    constexpr double a0 = operator_a[0], a2 = operator_a[2], a3 = operator_a[3];
+    for (int j = 1; j <= box.size[1]; ++j) {
+      const double *at = u + box.at(0, j, k), *from = v + box.at(0, j, k);
+      double* to = r + box.at(0, j, k);
+      sum_across(box, at, u1, u2);
+#pragma GCC ivdep
+      for (std::size_t i = 1; i <= n; ++i)
+        to[i] = from[i] - a0 * at[i] - a2 * (u2[i] + u1[i - 1] + u1[i + 1]) - a3 * (u2[i - 1] + u2[i + 1]);
+    }
+  });
 }
+
 void smooth(const Extent& box, const Stencil& s, const double* r, double* u, int k, double* scratch) {
-  on_widest([&] [[gnu::always_inline]] () { smooth_any(box, s, r, u, k, scratch); });
+  with_lanes([&]<class V> [[gnu::always_inline]] () {
+    const std::size_t n = box.row() - 2;
+    double *r1 = scratch, *r2 = scratch + box.row();
+    const double s0 = s[0], s1 = s[1], s2 = s[2];  // s[3] is 0
+    for (int j = 1; j <= box.size[1]; ++j) {
+      const double* at = r + box.at(0, j, k);
+      double* to = u + box.at(0, j, k);
+      sum_across(box, at, r1, r2);
+#pragma GCC ivdep
+      for (std::size_t i = 1; i <= n; ++i)
+        to[i] += s0 * at[i] + s1 * (at[i - 1] + at[i + 1] + r1[i]) + s2 * (r2[i] + r1[i - 1] + r1[i + 1]);
+    }
+  });
 }
+
 void restrict_to(const Extent& fine, const double* r, const Extent& to, const Extent& part, double* coarse, int k,
                  int offset, double* scratch) {
-  on_widest([&] [[gnu::always_inline]] () { restrict_any(fine, r, to, part, coarse, k, offset, scratch); });
+  with_lanes([&]<class V> [[gnu::always_inline]] () {
+    const auto fine_at = [&](int axis, int local) {
+      return 2 * (local - 1 + to.low[axis]) + offset - fine.low[axis] + 1;
+    };
+    double *x1 = scratch, *y1 = scratch + fine.row();
+    const int first_i = part.low[0] - to.low[0] + 1, first_j = part.low[1] - to.low[1] + 1;
+    for (int j = first_j; j < first_j + part.size[1]; ++j) {
+      const double* at = r + fine.at(0, fine_at(1, j), fine_at(2, k));
+      sum_across(fine, at, x1, y1);
+      double* const out = coarse + to.at(first_i, j, k);
+      const double* const f = at + fine_at(0, first_i);
+      const double *fx = x1 + fine_at(0, first_i), *fy = y1 + fine_at(0, first_i);
+      restrict_row(f, fx, fy, out, part.size[0]);
+    }
+  });
 }
+
 void interpolate(const Extent& coarse, const double* from, const Extent& fine, double* to, int k, bool adds,
                  double* scratch) {
-  on_widest([&] [[gnu::always_inline]] () { interpolate_either(coarse, from, fine, to, k, adds, scratch); });
+  with_lanes([&]<class V> [[gnu::always_inline]] () {
+    adds ? interpolate_any<true>(coarse, from, fine, to, k, scratch)
+         : interpolate_any<false>(coarse, from, fine, to, k, scratch);
+  });
 }
 
 }  // namespace plumb::npb::mg

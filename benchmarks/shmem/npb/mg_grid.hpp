@@ -24,12 +24,10 @@ struct Extent {
   static Extent whole(int points) { return {points, {}, {points, points, points}}; }
   std::size_t count() const;
   // Of a grid with a halo of one point, at local indices 0 ... size + 1.
-  std::size_t row() const { return static_cast<std::size_t>(size[0]) + 2; }
-  std::size_t plane() const { return row() * (static_cast<std::size_t>(size[1]) + 2); }
-  std::size_t room() const { return plane() * (static_cast<std::size_t>(size[2]) + 2); }
-  std::size_t at(int i, int j, int k) const {
-    return static_cast<std::size_t>(k) * plane() + static_cast<std::size_t>(j) * row() + static_cast<std::size_t>(i);
-  }
+  std::size_t row() const { return size[0] + 2; }
+  std::size_t plane() const { return row() * (size[1] + 2); }
+  std::size_t room() const { return plane() * (size[2] + 2); }
+  std::size_t at(int i, int j, int k) const { return k * plane() + j * row() + i; }
 };
 
 // Levels by number: level l has 2^l points an axis. Those up to `gathered` are whole on every rank.

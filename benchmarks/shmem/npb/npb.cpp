@@ -57,6 +57,15 @@ void Checks::count(const std::string& what, std::uint64_t items, std::uint64_t w
   if (wrong > 0 && found.error <= found.tolerance) found.error = std::max(1.0, static_cast<double>(wrong));
 }
 
+Share share_of(std::uint64_t n, int rank, int ranks) {
+  const auto r = static_cast<std::uint64_t>(rank), p = static_cast<std::uint64_t>(ranks);
+  return {n * r / p, n * (r + 1) / p};
+}
+
+std::string Npb::size_text(const ClassRow& row) const {
+  return fmt::format("{0:4}x{0:4}x{0:4}", row.size);
+}
+
 std::string Npb::source() const {
   return "NAS Parallel Benchmarks (RNR-94-007, NAS 95-020; values of NPB 3.4) and the OpenSHMEM Benchmark Suite's NPB";
 }
@@ -67,19 +76,19 @@ Preset Npb::preset(const std::string& name) const {
 }
 
 std::vector<Form> Npb::forms() const {
-  if (!sends() || on_device()) return {Form::two_sided};
+  if (!facts_.sends || on_device()) return {Form::two_sided};
   if (!(form_ == "all")) return {form_of(form_)};
   if (!has_one_sided()) return {Form::two_sided};
   return {Form::two_sided, Form::signal, Form::barrier};
 }
 
 bool Npb::needs_transport() const {
-  return on_device() || (sends() && forms().front() == Form::two_sided);
+  return on_device() || (facts_.sends && forms().front() == Form::two_sided);
 }
 
 ClassRow Npb::problem() const {
   ClassRow row;
-  for (const ClassRow& one : classes_of(which()))
+  for (const ClassRow& one : classes_of(facts_.name))
     if (one.name == class_.get().front()) row = one;
   const ClassRow official = row;
   change(row);
@@ -102,7 +111,7 @@ void Npb::check(const Plan& plan) const {
 }
 
 void Npb::check_device(const Plan&, const DeviceInfo& info) const {
-  if (on_device() && why_not_on_device().empty() && info.runtime == "native")
+  if (on_device() && facts_.why_not_on_device.empty() && info.runtime == "native")
     throw UsageError("--variant device needs a device that compiles kernels: --runtime opencl or cuda");
 }
 
@@ -112,20 +121,20 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
   group.key = fmt::format("class {}", row.name);
   for (const Form form : forms()) {
     Case one;
-    const std::string form_name = on_device() ? "device" : sends() ? to_string(form) : "none";
+    const std::string form_name = on_device() ? "device" : facts_.sends ? to_string(form) : "none";
     one.key = fmt::format("{}/{}", row.name == 'U' ? size_text(row) : std::string(1, row.name), form_name);
     std::erase(one.key, ' ');
     one.labels = {{"class", std::string(1, row.name)},
                   {"form", form_name},
                   {"size", size_text(row)},
                   {"iterations", row.iterations},
-                  {"operation_type", operation_type()}};
+                  {"operation_type", facts_.operation_type}};
     const double operations = this->operations(row);
     one.work.flops = operations / static_cast<double>(row.iterations) / plan.ranks;
     one.items_to_check = items(row, plan);
     one.fixed_count = static_cast<std::uint64_t>(row.iterations);
     one.policy = policy_of(row, operations);
-    if (!on_device()) one.phases = phases();
+    if (!on_device()) one.phases = facts_.phases;
     one.laps = true;
     one.payload = Payload(form);
     group.cases.push_back(std::move(one));
@@ -152,12 +161,12 @@ std::unique_ptr<Messages> Npb::make(Form form, Session& session, const Links& li
 }
 
 void Npb::prepare(Session& session, const Case& measured) {
-  if (on_device() && !why_not_on_device().empty()) throw Unsupported(why_not_on_device());
+  if (on_device() && !facts_.why_not_on_device.empty()) throw Unsupported(facts_.why_not_on_device);
   session_ = &session;
   std::vector<int> all(static_cast<std::size_t>(session.world.size()));
   std::iota(all.begin(), all.end(), 0);
   team_ = session.world.team(all);
-  if (sends() && !on_device())
+  if (facts_.sends && !on_device())
     messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
   set_up(session);
 }
@@ -250,8 +259,10 @@ std::vector<Metric> Npb::metrics(const CaseResult& result, int ranks) const {
   };
   add("messages_sent", tally("messages") / runs * ranks / count, "", "of all ranks, an iteration");
   add("bytes_sent", tally("bytes") / runs * ranks / count, "B", "of all ranks, an iteration");
-  if (const double bytes = bytes_by_formula(row, ranks); bytes > 0)
-    add("bytes_by_formula", bytes, "B", "of all ranks, an iteration; README.md has the formula");
+  if (const Volume volume = this->volume(row, ranks); volume.messages > 0) {
+    add("messages_by_formula", volume.messages, "", "of all ranks, an iteration; README.md has the formula");
+    add("bytes_by_formula", volume.bytes, "B", "of all ranks, an iteration; README.md has the formula");
+  }
   for (const auto& [phase, seconds] : result.phases_by_rank) {
     if (seconds.empty()) continue;
     add(phase + "_least", *std::min_element(seconds.begin(), seconds.end()), "s", "of the ranks' medians");

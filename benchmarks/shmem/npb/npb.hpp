@@ -31,6 +31,28 @@ struct ClassRow {
 // Of "npb_mg": rows S, W, A, B, C. One table for all, in classes.cpp.
 const std::vector<ClassRow>& classes_of(const std::string& benchmark);
 
+// What a benchmark is, whatever the problem.
+struct Facts {
+  std::string name;  // "npb_mg", also of its mutants
+  std::string title;
+  std::vector<std::string> phases;  // official names of its timers
+  std::string operation_type = "floating point";
+  bool sends = true;                   // false: no messages, so one case without a form
+  std::string why_not_on_device = "";  // the reason, if there is no variant device
+};
+
+// A rank's share of n things.
+struct Share {
+  std::uint64_t first, end;
+  std::uint64_t count() const { return end - first; }
+};
+Share share_of(std::uint64_t n, int rank, int ranks);
+
+// Of all ranks, an iteration.
+struct Volume {
+  double bytes = 0, messages = 0;
+};
+
 // All links of a rank. A benchmark without messages has none.
 struct Links {
   std::vector<Link> outgoing, incoming;
@@ -52,7 +74,9 @@ class Checks {
 
 class Npb : public Benchmark {
  public:
-  std::string name() const override { return which(); }
+  explicit Npb(Facts facts) : facts_(std::move(facts)) {}
+  std::string name() const override { return facts_.name; }
+  std::string title() const override { return facts_.title; }
   bool needs_device() const override { return on_device(); }
   bool needs_transport() const override;
   bool takes_kernel_file() const override { return on_device(); }
@@ -72,20 +96,15 @@ class Npb : public Benchmark {
  protected:
   // --- what a benchmark declares, by arithmetic alone
 
-  virtual std::string which() const = 0;                             // "npb_mg", also of its mutants
-  virtual std::vector<std::string> phases() const = 0;               // official names of its timers
-  virtual double operations(const ClassRow& problem) const = 0;      // official, of all iterations
-  virtual std::string size_text(const ClassRow& problem) const = 0;  // of the official text
-  virtual std::string operation_type() const { return "floating point"; }
-  virtual void change(ClassRow&) const {}                               // applies the benchmark's own options
+  virtual double operations(const ClassRow& problem) const = 0;  // official, of all iterations
+  virtual std::string size_text(const ClassRow& problem) const;  // of the official text; of a cube where not replaced
+  virtual void change(ClassRow&) const {}                        // applies the benchmark's own options
   virtual void check_problem(const ClassRow&, int /*ranks*/) const {}   // throws UsageError
   virtual std::uint64_t items(const ClassRow&, const Plan&) const = 0;  // that check() counts on this rank
-  virtual bool sends() const { return true; }  // false: no messages, so one case without a form
   virtual Links links(const ClassRow&, int /*rank*/, int /*ranks*/) const { return {}; }
   virtual std::uint64_t host_bytes(const ClassRow&, const Plan&) const = 0;
-  virtual std::string why_not_on_device() const { return ""; }  // the reason, if there is no variant device
   virtual DeviceBytes device_bytes(const ClassRow&, const Plan&) const { return {}; }
-  virtual double bytes_by_formula(const ClassRow&, int /*ranks*/) const { return 0; }  // of all ranks, an iteration
+  virtual Volume volume(const ClassRow&, int /*ranks*/) const { return {}; }  // by formula
 
   // --- what it does
 
@@ -101,6 +120,7 @@ class Npb : public Benchmark {
   // --- what it uses
 
   ClassRow problem() const;
+  const std::vector<std::string>& phases() const { return facts_.phases; }
   bool on_device() const { return variant_ == "device"; }
   World& world() const { return session_->world; }
   Session& session() const { return *session_; }
@@ -150,6 +170,7 @@ class Npb : public Benchmark {
   Parameter<std::int64_t> iterations_{
       *this, {"iterations", "timed iterations, without official values; 0: the class's"}, 0, {0, 1000000}};
 
+  const Facts facts_;
   Session* session_ = nullptr;
   std::unique_ptr<Team> team_;
   std::unique_ptr<Messages> messages_;

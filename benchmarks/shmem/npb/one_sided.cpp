@@ -49,6 +49,26 @@ std::span<const DeclaredLink> links_of(int rank, std::span<const DeclaredLink> a
   return {found.begin(), found.end()};
 }
 
+// Memory of this rank alone, with the slots of some links.
+class Slots {
+ public:
+  explicit Slots(const std::vector<Link>& links) {
+    std::size_t bytes = 0;
+    for (const Link& link : links) {
+      places_.push_back({0, bytes, lines(link.bytes), static_cast<std::uint64_t>(link.depth)});
+      bytes += lines(link.bytes) * link.depth;
+    }
+    memory_.resize(bytes / sizeof(double));
+  }
+  std::byte* at(std::size_t link, std::uint64_t number) {
+    return reinterpret_cast<std::byte*>(memory_.data()) + places_[link].slot(number);
+  }
+
+ private:
+  std::vector<Layout::Place> places_;
+  std::vector<double> memory_;
+};
+
 class OneSidedMessages : public Messages {
  protected:
   OneSidedMessages(Form form, World& world, std::unique_ptr<OneSided> memory, const std::vector<Link>& outgoing,
@@ -91,30 +111,18 @@ class Signal final : public OneSidedMessages {
  public:
   Signal(World& world, std::unique_ptr<OneSided> memory, const std::vector<Link>& outgoing,
          const std::vector<Link>& incoming)
-      : OneSidedMessages(Form::signal, world, std::move(memory), outgoing, incoming) {
-    std::size_t bytes = 0;
-    for (const Link& link : outgoing) {
-      packed_at_.push_back(bytes);
-      bytes += lines(link.bytes) * static_cast<std::size_t>(link.depth);
-    }
-    packed_.resize(bytes / sizeof(double));
-  }
+      : OneSidedMessages(Form::signal, world, std::move(memory), outgoing, incoming), packed_(outgoing) {}
 
  private:
-  std::byte* packed(std::size_t i, std::uint64_t number) {
-    const Place& place = at_receiver(i);
-    return reinterpret_cast<std::byte*>(packed_.data()) + packed_at_[i] + number % place.slots * place.pitch;
-  }
-
   // With credit for message n, message n - depth was taken, so its put is complete and both its slots are free.
   std::span<std::byte> do_outgoing(std::size_t i, std::uint64_t number) override {
     wait_until("credit of a receiver in a benchmark of the NPB",
                [&] { return memory().reached(mine().out[i].word, number + 1); });
-    return {packed(i, number), out(i).bytes};
+    return {packed_.at(i, number), out(i).bytes};
   }
   void do_post(std::size_t i, std::uint64_t number, std::size_t bytes) override {
     const Place& place = at_receiver(i);
-    if (bytes > 0) memory().put_nb(0, place.slot(number), packed(i, number), bytes, out(i).peer);
+    if (bytes > 0) memory().put_nb(0, place.slot(number), packed_.at(i, number), bytes, out(i).peer);
     memory().notify(0, place.word, number + 1, out(i).peer);
   }
   void do_expect(std::size_t j, std::uint64_t number, std::size_t) override {
@@ -129,8 +137,7 @@ class Signal final : public OneSidedMessages {
   }
   void do_complete() override { memory().quiet(0); }
 
-  std::vector<double> packed_;  // slots of the outgoing links
-  std::vector<std::size_t> packed_at_;
+  Slots packed_;
 };
 
 // Messages stay where they were written until the receiver gets them.
@@ -138,14 +145,7 @@ class Barrier final : public OneSidedMessages {
  public:
   Barrier(World& world, std::unique_ptr<OneSided> memory, const std::vector<Link>& outgoing,
           const std::vector<Link>& incoming)
-      : OneSidedMessages(Form::barrier, world, std::move(memory), outgoing, incoming) {
-    std::size_t bytes = 0;
-    for (const Link& link : incoming) {
-      got_at_.push_back(bytes);
-      bytes += lines(link.bytes) * static_cast<std::size_t>(link.depth);
-    }
-    got_.resize(bytes / sizeof(double));
-  }
+      : OneSidedMessages(Form::barrier, world, std::move(memory), outgoing, incoming), got_(incoming) {}
 
  private:
   std::span<std::byte> do_outgoing(std::size_t i, std::uint64_t number) override {
@@ -155,16 +155,14 @@ class Barrier final : public OneSidedMessages {
   void do_expect(std::size_t, std::uint64_t, std::size_t) override {}
   bool do_arrived(std::size_t, std::uint64_t) override { return true; }  // after meet()
   std::span<const std::byte> do_take(std::size_t j, std::uint64_t number, std::size_t bytes) override {
-    const auto slot = number % static_cast<std::uint64_t>(in(j).depth);
-    std::byte* const to = reinterpret_cast<std::byte*>(got_.data()) + got_at_[j] + slot * lines(in(j).bytes);
+    std::byte* const to = got_.at(j, number);
     if (bytes > 0) memory().get(0, to, at_sender(j).slot(number), bytes, in(j).peer);
     return {to, bytes};
   }
   void do_meet() override { memory().synchronise(); }
   void do_complete() override { memory().synchronise(); }  // no slot is written again before it was read
 
-  std::vector<double> got_;
-  std::vector<std::size_t> got_at_;
+  Slots got_;
 };
 
 }  // namespace

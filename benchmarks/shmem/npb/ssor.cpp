@@ -70,41 +70,33 @@ struct Plane {
   [[gnu::always_inline]] static inline void read(const double* from, std::ptrdiff_t field, V out[variables]) {
     for (int m = 0; m < variables; ++m) out[m] = load<V, true>(from + m * field);
   }
-};
 
-// What the plane takes from the one before, for which no message is needed: the lower sweep
-// y <- G^-1 (y - omega A_z y(k-1)), the upper y <- y - omega G^-1 C_z y(k+1).
-template <int sign>
-struct Across : Plane<sign> {
+  // What the plane takes from the one before, for which no message is needed: the lower sweep
+  // y <- G^-1 (y - omega A_z y(k-1)), the upper y <- y - omega G^-1 C_z y(k+1).
   template <class V>
-  [[gnu::always_inline]] inline void run() const {
-    Tile& tile = this->tile;
+  [[gnu::always_inline]] inline void across() const {
     const std::ptrdiff_t field = tile.field(), back = -sign * tile.stride(2);
     for (int j = tile.begin(1); j < tile.end(1); ++j)
       for (int i = tile.begin(0); i < tile.end(0); i += width<V>) {
-        const std::ptrdiff_t at = tile.place(i, j, this->k);
+        const std::ptrdiff_t at = tile.place(i, j, k);
         V u[variables], u_back[variables], y[variables], y_back[variables], sum[variables] = {};
-        this->read(tile.u.data() + at, field, u);
-        this->read(tile.u.data() + at + back, field, u_back);
-        this->read(tile.r.data() + at, field, y);
-        this->read(tile.r.data() + at + back, field, y_back);
-        this->template add_neighbour<2>(u_back, y_back, sum);
+        read(tile.u.data() + at, field, u);
+        read(tile.u.data() + at + back, field, u_back);
+        read(tile.r.data() + at, field, y);
+        read(tile.r.data() + at + back, field, y_back);
+        add_neighbour<2>(u_back, y_back, sum);
         for (int m = 0; m < variables; ++m) sum[m] = (sign > 0 ? y[m] : V{}) - omega * sum[m];
-        this->solve(u, sum);
+        solve(u, sum);
         for (int m = 0; m < variables; ++m)
           store<V, true>(sign > 0 ? sum[m] : y[m] + sum[m], tile.r.data() + at + m * field, 1,
                          std::min(width<V>, tile.end(0) - i));
       }
   }
-};
 
-// The rest, y <- y - omega G^-1 (X y(i-sign) + Y y(j-sign)): each lane has a row, and is a column behind the lane
-// before it; so its neighbour in y is that lane's last result, and in x its own.
-template <int sign>
-struct Within : Plane<sign> {
+  // The rest, y <- y - omega G^-1 (X y(i-sign) + Y y(j-sign)): each lane has a row, and is a column behind the lane
+  // before it; so its neighbour in y is that lane's last result, and in x its own.
   template <class V>
-  [[gnu::always_inline]] inline void run() const {
-    const Tile& tile = this->tile;
+  [[gnu::always_inline]] inline void within() const {
     const int rows = tile.end(1) - tile.begin(1);
     for (int row = 0; row < rows; row += width<V>) skewed<V>(row, std::min(width<V>, rows - row));
   }
@@ -112,11 +104,10 @@ struct Within : Plane<sign> {
   // Rows `row` to row + lanes - 1 from the sweep's first one on.
   template <class V>
   [[gnu::always_inline]] inline void skewed(int row, int lanes) const {
-    Tile& tile = this->tile;
     const int columns = tile.end(0) - tile.begin(0);
     const std::ptrdiff_t field = tile.field();
     const int i = sign > 0 ? tile.begin(0) : tile.end(0) - 1, j = sign > 0 ? tile.begin(1) : tile.end(1) - 1;
-    const std::ptrdiff_t first = tile.place(i, j + sign * row, this->k);
+    const std::ptrdiff_t first = tile.place(i, j + sign * row, k);
     V u[variables] = {}, y[variables] = {}, u_x[variables], y_x[variables], u_y[variables], y_y[variables];
     for (int m = 0; m < variables; ++m) u[m] = splat<V>(1);
     for (int s = -1; s < columns + lanes - 1; ++s) {
@@ -130,24 +121,24 @@ struct Within : Plane<sign> {
         u_x[m] = u[m];
         y_x[m] = y[m];
         const auto others = std::make_integer_sequence<int, width<V> - 1>();
-        shift(u_x[m], tile.u[static_cast<std::size_t>(beside + m * field)], u_y[m], others);
-        shift(y_x[m], tile.r[static_cast<std::size_t>(beside + m * field)], y_y[m], others);
+        shift(u_x[m], tile.u[beside + m * field], u_y[m], others);
+        shift(y_x[m], tile.r[beside + m * field], y_y[m], others);
         for (int l = 0; l < width<V>; ++l) {
-          u[m][l] = tile.u[static_cast<std::size_t>(at[l] + m * field)];
-          y[m][l] = tile.r[static_cast<std::size_t>(at[l] + m * field)];
+          u[m][l] = tile.u[at[l] + m * field];
+          y[m][l] = tile.r[at[l] + m * field];
         }
       }
       V sum[variables] = {};
-      this->template add_neighbour<0>(u_x, y_x, sum);
-      this->template add_neighbour<1>(u_y, y_y, sum);
-      this->solve(u, sum);
+      add_neighbour<0>(u_x, y_x, sum);
+      add_neighbour<1>(u_y, y_y, sum);
+      solve(u, sum);
       for (int m = 0; m < variables; ++m) {
         V changed = y[m] - omega * sum[m];
         // A lane before its row's first column has its neighbour's value there, which stays.
         if (s + 1 < width<V>) changed[s + 1] = y[m][s + 1];
         y[m] = changed;
         for (int l = 0; l < width<V>; ++l)
-          if (l < lanes && s - l >= 0 && s - l < columns) tile.r[static_cast<std::size_t>(at[l] + m * field)] = y[m][l];
+          if (l < lanes && s - l >= 0 && s - l < columns) tile.r[at[l] + m * field] = y[m][l];
       }
     }
   }
@@ -156,21 +147,17 @@ struct Within : Plane<sign> {
 class Ssor : public Flow {
  public:
   Ssor(const Scheme& scheme, int ranks, int rank) : Flow(scheme, Tiling(Cut::pencils, scheme.n, ranks), rank) {
-    const Tiling::Place place = tiling().tiles_of(rank).front();
-    const Box box = tiling().box(place);
+    const Place place = tiling().tiles_of(rank).front();
+    const Box inner = tiling().box(place).common(Box::cube(scheme.n, 1));
     before_ = place[0] + place[1];
     for (const bool lower : {true, false})
       for (int d = 0; d < 2; ++d) {
-        const auto other = static_cast<std::size_t>(1 - d);
-        const int first = std::max(box.first[other], 1),
-                  last = std::min(box.first[other] + box.count[other], scheme.n - 1);
-        const std::size_t bytes = variables * sizeof(double) * static_cast<std::size_t>(last - first);
+        const std::size_t bytes = variables * sizeof(double) * inner.count[1 - d];
         const int tag = 6 + 2 * d + (lower ? 0 : 1), to = neighbour(d, lower), from = neighbour(d, !lower);
-        out_[lower][static_cast<std::size_t>(d)] = to < 0 ? none : add_outgoing({to, tag, bytes, planes_ahead});
-        in_[lower][static_cast<std::size_t>(d)] =
+        out_[lower][d] = to < 0 ? none : add_outgoing({to, tag, bytes, planes_ahead});
+        in_[lower][d] =
             from < 0 ? none
-                     : add_incoming({from, tag, bytes, planes_ahead},
-                                    std::vector<std::size_t>(static_cast<std::size_t>(scheme.n - 2), bytes));
+                     : add_incoming({from, tag, bytes, planes_ahead}, std::vector<std::size_t>(scheme.n - 2, bytes));
       }
   }
 
@@ -199,9 +186,10 @@ class Ssor : public Flow {
       const int plane = stage - before;
       if (plane >= 0 && plane < planes) {
         const int k = sign > 0 || scheme().upper_ascends ? plane + 1 : planes - plane;
-        with_lanes(Across<sign>{{scheme(), tile, k}});
+        const Plane<sign> now{scheme(), tile, k};
+        with_lanes([&]<class V> [[gnu::always_inline]] () { now.template across<V>(); });
         for (int d = 0; d < 2; ++d) receive<sign>(d, k);
-        with_lanes(Within<sign>{{scheme(), tile, k}});
+        with_lanes([&]<class V> [[gnu::always_inline]] () { now.template within<V>(); });
         for (int d = 0; d < 2; ++d) send<sign>(d, k);
       }
       if (all_before > 0) this->messages().meet();
@@ -211,7 +199,7 @@ class Ssor : public Flow {
   // The plane's points in direction d that the next pencil needs, or that come from the one before: row by row.
   template <int sign>
   void receive(int d, int k) {
-    const std::size_t in = in_[sign > 0][static_cast<std::size_t>(d)];
+    const std::size_t in = in_[sign > 0][d];
     if (in == none) return;
     const double* from = inlet(in).take(messages()).data();
     const Tile& tile = tiles().front();
@@ -220,7 +208,7 @@ class Ssor : public Flow {
   }
   template <int sign>
   void send(int d, int k) {
-    const std::size_t out = out_[sign > 0][static_cast<std::size_t>(d)];
+    const std::size_t out = out_[sign > 0][d];
     if (out == none) return;
     double* to = messages().outgoing_as<double>(out).data();
     const Tile& tile = tiles().front();
@@ -232,8 +220,7 @@ class Ssor : public Flow {
     Tile& tile = tiles().front();
     for (int m = 0; m < variables; ++m)
       for (int i = tile.begin(1 - d); i < tile.end(1 - d); ++i)
-        work(tile.r[static_cast<std::size_t>((d == 0 ? tile.place(at, i, k) : tile.place(i, at, k)) +
-                                             m * tile.field())]);
+        work(tile.r[(d == 0 ? tile.place(at, i, k) : tile.place(i, at, k)) + m * tile.field()]);
   }
 
   std::array<std::array<std::size_t, 2>, 2> out_, in_;  // by sweep (upper, lower) and direction

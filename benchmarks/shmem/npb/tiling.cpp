@@ -5,17 +5,10 @@
 namespace plumb::npb {
 
 Tiling::Tiling(Cut cut, int n, int ranks) : cut_(cut), n_(n), ranks_(ranks) {
-  if (cut == Cut::diagonal) {
-    for (int c = 1; c * c <= ranks; ++c)
-      if (ranks % c == 0 && ranks / c % c == 0) c_ = c;
-    a_ = ranks / c_;
-    tiles_ = {a_, a_, c_};
-  } else {
-    for (int c = 1; c * c <= ranks; ++c)
-      if (ranks % c == 0) c_ = c;
-    a_ = ranks / c_;
-    tiles_ = {a_, c_, 1};
-  }
+  for (int c = 1; c * c <= ranks; ++c)
+    if (ranks % c == 0 && (cut == Cut::pencils || ranks / c % c == 0)) c_ = c;
+  a_ = ranks / c_;
+  tiles_ = cut == Cut::pencils ? Place{a_, c_, 1} : Place{a_, a_, c_};
 }
 
 int Tiling::owner(const Place& tile) const {
@@ -23,7 +16,7 @@ int Tiling::owner(const Place& tile) const {
   return cut_ == Cut::pencils ? i + a_ * j : (i + j) % a_ + a_ * ((j + k) % c_);
 }
 
-std::vector<Tiling::Place> Tiling::tiles_of(int rank) const {
+std::vector<Place> Tiling::tiles_of(int rank) const {
   std::vector<Place> all;
   for (int k = 0; k < tiles_[2]; ++k)
     for (int j = 0; j < tiles_[1]; ++j)

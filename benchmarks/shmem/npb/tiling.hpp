@@ -15,7 +15,6 @@ enum class Cut { diagonal, pencils };
 
 class Tiling {
  public:
-  using Place = std::array<int, 3>;
   Tiling(Cut cut, int n, int ranks);
 
   // Tiles along each axis.

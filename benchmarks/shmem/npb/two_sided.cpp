@@ -81,7 +81,7 @@ class TwoSided final : public Messages {
           Room& room = link.outgoing != 0 ? out_[index] : in_[index];
           Transfer transfer{link.peer, link.tag * 8 + slot, {}};
           transfer.slots.view = {room.buffer.get(), static_cast<std::size_t>(slot) * room.pitch, link.bytes};
-          whose = &room.slots[static_cast<std::size_t>(slot)];
+          whose = &room.slots[slot];
           whose->bytes = link.bytes;
           Step step;
           (link.outgoing != 0 ? step.sends : step.receives).push_back(transfer);
