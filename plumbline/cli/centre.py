@@ -314,7 +314,13 @@ def wiring(
     nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")],
     per_node: Annotated[int, typer.Option("--ranks-per-node", min=1, help="boards of a node")] = 1,
     distribution: Annotated[
-        str, choice("--rank-order", "order of the ranks on the nodes", list(DISTRIBUTIONS))
+        str,
+        choice(
+            "--rank-order",
+            "order of the ranks on the nodes",
+            list(DISTRIBUTIONS),
+            alias="--distribution",
+        ),
     ] = DISTRIBUTIONS[0],
     boards: Annotated[
         str | None, typer.Option("--device-map", help="boards of the ranks, as of plumb run")

@@ -29,11 +29,11 @@ from plumbline.run.plan import Request
 Sections = Mapping[str, Sequence[tuple[str, str]]]
 
 
-def choice(flag: str, help: str, choices: Sequence[str]) -> Any:
-    """An option that takes one of ``choices``."""
+def choice(flag: str, help: str, choices: Sequence[str], alias: str | None = None) -> Any:
+    """An option that takes one of ``choices``, by either name."""
     spec = OptionSpec(name=flag.removeprefix("--"), type="choice", choices=list(choices))
     return typer.Option(
-        flag,
+        *filter(None, (flag, alias)),
         help=help,
         metavar="|".join(choices),
         parser=lambda text: check(spec, text),

@@ -105,8 +105,12 @@ class RunPlan:
         return self.given.values.get("format", FORMATS[0])
 
 
-def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
+def own_options(
+    description: Description, forms: list[str], benchmark: BenchmarkSpec | None = None
+) -> list[OptionSpec]:
     """``plumb``'s own options of ``run``; ``forms`` are those of the results."""
+    taken = {option.name for option in benchmark.parameters} if benchmark else set()
+    distribution = [] if "distribution" in taken else ["--distribution"]
     runtime_names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
     ranks, system = "ranks (MPI), PEs (OpenSHMEM)", "system file or name to compare with"
     return [
@@ -119,6 +123,7 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
             "choice",
             "order of ranks: a node after the other, or nodes in turn (default: block)",
             choices=list(DISTRIBUTIONS),
+            aliases=distribution,
         ),
         _option("runtime", "choice", "runtime of the devices", choices=runtime_names),
         _option(
@@ -150,7 +155,7 @@ def option_groups(
     """All options of ``plumb run`` in groups: plumb's, the engine's, the benchmark's."""
     engine = [option for option in description.options if option.name not in _TAKEN_OVER]
     groups = [
-        OptionGroup("Options of plumb", own_options(description, list(forms))),
+        OptionGroup("Options of plumb", own_options(description, list(forms), benchmark)),
         OptionGroup("Options of the engine", engine),
     ]
     if benchmark is not None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
+from plumbline.engine.options import flags_of
 from plumbline.engine.program import Description
 from plumbline.launch.placement import Placement, device_map, placement_of, why_misplaced
 from plumbline.record.record import Record, parse_record
@@ -189,5 +190,12 @@ def test_no_option_has_two_meanings(name: str) -> None:
     description = Description.model_validate_json(done.stdout)
     for benchmark in description.benchmarks:
         groups = option_groups(description, benchmark)
-        names = Counter(option.name for group in groups for option in group.options)
+        every = (option for group in groups for option in group.options)
+        names = Counter(flag for option in every for flag in flags_of(option))
         assert max(names.values()) == 1, (benchmark.name, names.most_common(3))
+
+
+def test_the_order_of_ranks_has_its_earlier_name(plumb: Plumb) -> None:
+    status, _, err = plumb("run", "b_eff", "--distribution", "cyclic")
+    assert status == 2
+    assert "--rank-order cyclic needs --nodes or --ranks-per-node" in err
