@@ -165,9 +165,9 @@ std::vector<Metric> Ceilings::metrics(const CaseResult& result, int ranks) const
   const auto bytes = static_cast<double>(work.bytes_read + work.bytes_written);
   if (bytes > static_cast<double>(short_message))
     return hpcc::parallel_metrics("bandwidth", "GB/s", giga, bytes, result, ranks);
-  return {
-      {"time", result.best_seconds() / micro, "us", "one launch, meeting or copy; best repetition, slowest rank"},
-      {"time_median", result.median_seconds() / micro, "us", "one launch, meeting or copy; median repetition, slowest rank"}};
+  return {{"time", result.best_seconds() / micro, "us", "one launch, meeting or copy; best repetition, slowest rank"},
+          {"time_median", result.median_seconds() / micro, "us",
+           "one launch, meeting or copy; median repetition, slowest rank"}};
 }
 
 const RegisteredBenchmark registered_ceilings("ceilings", [] { return std::make_unique<Ceilings>(); });
