@@ -36,7 +36,9 @@ def model_command(
     table: Annotated[
         str | None, typer.Argument(help="check: only this published table", autocompletion=_tables)
     ] = None,
-    system: Annotated[str | None, system_option("system file or name")] = None,
+    system: Annotated[
+        str | None, system_option("system file or name (default: this machine, once calibrated)")
+    ] = None,
     sizes: Annotated[
         str | None, typer.Option(help="sizes of one device: 64,4KiB,2^20, or 1:1MiB by doubling")
     ] = None,
@@ -219,12 +221,18 @@ def _listed(words: str | None) -> tuple[str, ...]:
 
 
 def _system(benchmark: str, given: str | None) -> System:
-    """The system of a forecast. Raises :class:`UsageError` if none is given."""
+    """The system of a forecast; this machine by default. Raises :class:`UsageError`."""
     from plumbline.model.benchmarks import forecaster_of
+    from plumbline.system.files import local_system
 
     forecaster_of(benchmark)
     home = find_home()
-    if given is None:
+    if given is not None:
+        return find_system(given, home)
+    if not home.local_system.exists():
         names = ", ".join(known_systems(home))
-        raise UsageError(f"plumb model {benchmark} needs --system (choose from {names})")
-    return find_system(given, home)
+        raise UsageError(
+            f"plumb model {benchmark} needs --system (choose from {names}), "
+            "or plumb calibrate, which measures this machine"
+        )
+    return local_system(home)

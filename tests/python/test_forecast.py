@@ -339,11 +339,26 @@ def test_a_picture_without_network(plumb: Plumb, tmp_path: Path) -> None:
     assert "cannot be written" in plumb(*words[:-1], "/nowhere/x.html")[2]
 
 
+def test_without_a_system_it_is_this_machine(plumb: Plumb, home: Path) -> None:
+    """Once it is calibrated; the refusal before is below."""
+    words = ("gemm", "--sizes", "4096", "--format", "json")
+    path = home / "systems" / "local.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shipped = (ROOT / "systems" / "h200.toml").read_text()
+    path.write_text(shipped.replace('name = "h200"', 'name = "local"', 1))
+    status, out, err = plumb("model", *words)
+    assert status == 0, err
+    own = json.loads(out)["rows"][0]
+    other = json.loads(plumb("model", *words, "--system", "h200")[1])["rows"][0]
+    assert own == {**other, "system": "local"}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         ("strem --system h200", "no forecast of strem (choose from b_eff"),
         ("stream", "plumb model stream needs --system (choose from alveo-u250"),
+        ("stream", "or plumb calibrate, which measures this machine"),
         ("stream --system h20", "unknown system h20 (choose from alveo"),
         ("check 3.9", "unknown published table 3.9"),
         ("hpl --system noctua1-520n --ranks 3", "--ranks must be a square (P = Q)"),
