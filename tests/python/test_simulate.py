@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,23 @@ def test_every_product_is_made_on_any_grid(rows: int, columns: int, blocks: int)
     assert timeline.busy_s["LU"] == pytest.approx(blocks * 1e-3)
     solved = timeline.busy_s.get("left", 0) + timeline.busy_s.get("top", 0)
     assert solved == pytest.approx(blocks * (blocks - 1) * 2e-3)
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 12), _kernels, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_shared_unit_does_all_of_the_work(
+    rows: int, columns: int, blocks: int, kernels: hpl.Kernels, barrier: bool
+) -> None:
+    """Never faster than its peak; one rank without links is never idle."""
+    shared = replace(kernels, shared=True)
+    seconds = hpl.Simulation(blocks, rows, columns, shared, hpl.Links(), barrier).run()
+    work = sum(
+        kernels.lu_s + 2 * left * kernels.panel_s + left**2 * kernels.product_s
+        for left in range(blocks)
+    )
+    assert seconds >= work / (rows * columns) * (1 - 1e-9)
+    if rows == columns == 1:
+        assert seconds == pytest.approx(work, rel=1e-9)
 
 
 @pytest.mark.parametrize("barrier", [False, True])

@@ -7,6 +7,9 @@ columns; then every rank multiplies. The kernels of the communication phase run 
 those that multiply, which start with the blocks of the next iteration's row and column. So the next
 iteration begins during this one's products.
 
+A device without such kernels does one thing after the other: a decomposition or solve delays the
+products that are still to be done.
+
 ``barrier``: each iteration waits for the previous one's products on all ranks, as in the closed
 form (:func:`plumbline.model.benchmarks.hpl.total_s`); with P = Q the two are equal.
 """
@@ -25,11 +28,15 @@ from plumbline.model.simulate import Timeline
 
 @dataclass(frozen=True)
 class Kernels:
-    """Seconds of a block's decomposition, of one solved, and of one product in all replications."""
+    """Seconds of a block's decomposition, of one solved, and of one product in all replications.
+
+    ``shared``: one arithmetic unit for all of them, instead of kernels of their own.
+    """
 
     lu_s: float
     panel_s: float
     product_s: float
+    shared: bool = False
 
 
 _Process = Generator[simpy.Event, Any, None]
@@ -114,6 +121,7 @@ class _Rank:
         run = self.run
         start = max(run.env.now, self.ready_s)
         end = start + run.kernels.lu_s
+        self._take(k, start, run.kernels.lu_s)
         yield run.env.timeout(end - run.env.now)
         run.timeline.add(self.name, "LU", f"LU {k}", start, end)
         run.timeline.add(self.name, "network", f"LU {k}", end, end + run.links.lu_s)
@@ -129,7 +137,9 @@ class _Rank:
             arrived -= run.links.lu_s
         start = max(arrived, self.ready_s)
         each = run.kernels.panel_s
-        solved = start + max(rows, columns) * each
+        blocks = rows + columns if run.kernels.shared else max(rows, columns)
+        solved = start + blocks * each
+        self._take(k, start, blocks * each)
         end = solved + max(rows, columns) * run.links.block_s + run.links.panel_s
         run.timeline.add(self.name, "top", f"top {k}", start, start + columns * each)
         run.timeline.add(self.name, "left", f"left {k}", start, start + rows * each)
@@ -140,13 +150,19 @@ class _Rank:
         if columns:
             run.top[k][self.q].succeed(end)
 
+    def _take(self, k: int, start_s: float, seconds: float) -> None:
+        """Delays the products still to be done, if these need the same unit."""
+        if self.run.kernels.shared:
+            self.busy_s = max(self.busy_s, start_s) + seconds
+            self.run.ended_s[k] = max(self.run.ended_s[k], self.busy_s)
+
     def _multiply(self, k: int, rows: int, columns: int) -> None:
         """Records the end of the products; no process waits for it here."""
         run, product_s = self.run, self.run.kernels.product_s
         left = _time(run.left[k][self.p]) + _hops(self.q, k, run.columns) * run.links.hop_s
         top = _time(run.top[k][self.q]) + _hops(self.p, k, run.rows) * run.links.hop_s
         arrived, whole = max(left, top), rows * columns * product_s
-        if run.barrier:  # closed form: products start with the iteration
+        if run.barrier and not run.kernels.shared:  # closed form: products start with the iteration
             end = max(self.began_s + whole, arrived + (rows + columns) * product_s)
             start = end - whole
         else:

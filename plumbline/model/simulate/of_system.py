@@ -112,7 +112,7 @@ def hpl_on(system: System, request: SimulationRequest) -> Outcome:
     )
     seconds = run.run()
     closed = None
-    if request.rows == request.columns:
+    if request.rows == request.columns and not kernels.shared:
         fixed = links.fixed_s(request.rows)
         parts = (kernels.product_s, kernels.lu_s, kernels.panel_s, fixed, links.block_s)
         closed = float(lu.total_s(n, request.rows, b, 1, *parts))
@@ -153,7 +153,7 @@ def _lu_kernels(
         "device.peaks",
     )
     note = "no kernels are described: products, solves and LU at the device's peak"
-    return hpl.Kernels(seconds / 3, seconds / 2, seconds), b, number_bytes, [note]
+    return hpl.Kernels(seconds / 3, seconds / 2, seconds, shared=True), b, number_bytes, [note]
 
 
 # --- PTRANS --------------------------------------------------------------------------------------
