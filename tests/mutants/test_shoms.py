@@ -38,7 +38,7 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
 
 
 @cache
-def tests_of(benchmark: str) -> list[str]:
+def rows_of(benchmark: str) -> list[str]:
     """The tests of a benchmark of wrong rows (those with -passes- in their names are right)."""
     words = ["--only", "*", *SMALL, "--ranks", "2", "--dry-run", "--format", "json"]
     command = [str(MUTANTS), benchmark, *words]
@@ -50,7 +50,7 @@ def names_of(benchmark: str, dropped: bool, passing: bool = False) -> list[str]:
     """Tests with rows that leave operations out, or with other wrong rows; or the right ones."""
     return [
         name
-        for name in tests_of(benchmark)
+        for name in rows_of(benchmark)
         if any(word in name for word in DROPS) == dropped
         and ("-passes-" in name) == passing
         and name != ALONE
@@ -95,9 +95,7 @@ def test_an_operation_left_out_fails(tmp_path: Path, size: str, window: str) -> 
 def test_wrong_rows_fail_over_scattered_places(tmp_path: Path) -> None:
     words = ["--only", MOVERS, "--spread", "16", "--window", "64", *SMALL]
     status, record = run(tmp_path, 2, MUTANTS, "wrong-shoms", *words)
-    assert_all_failed(
-        status, record, [n for n in tests_of("wrong-shoms") if n in MOVERS.split(",")]
-    )
+    assert_all_failed(status, record, [n for n in rows_of("wrong-shoms") if n in MOVERS.split(",")])
 
 
 def test_a_library_that_completes_late_passes(tmp_path: Path) -> None:
