@@ -102,7 +102,7 @@ TEST(Ceilings, CasesSayTheirWork) {
       EXPECT_GT(measured.items_to_check, 0u);
     }
   }
-  EXPECT_EQ(keys.size(), 2u + 6 + 3 + 4 + 4);
+  EXPECT_EQ(keys.size(), 3u + 6 + 3 + 4 + 4);
   EXPECT_TRUE(keys.contains("random/update/8388608"));
   benchmark.find("accumulators")->parse("5000");
   EXPECT_THROW(benchmark.check({}), UsageError);
