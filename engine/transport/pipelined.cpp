@@ -336,12 +336,12 @@ class PipelinedTransport : public Transport {
       for (const std::size_t piece : {256 * kib, 1024 * kib}) candidates.push_back({0, piece, false});
     choices_ = {{0, 0}};
     double spent = 0;
-    for (std::size_t size = 16 * kib; size <= 16384 * kib && spent < longest_tuning; size *= 4) {
+    for (std::size_t size = 16 * kib; size <= 16384 * kib && spent < longest_tuning; size *= 2) {
       Crossover best{size, 0};
       const Shift shift(world_, device_, size);
       double best_time = time_of(shift, best, spent) * gain_needed;
       for (const Crossover& candidate : candidates) {
-        if (candidate.piece > size) continue;
+        if (candidate.piece > 2 * size) continue;  // at most one piece, up to the next size
         const double time = time_of(shift, candidate, spent);
         if (time < best_time) {
           best_time = time;
@@ -353,7 +353,8 @@ class PipelinedTransport : public Transport {
     }
   }
   static constexpr double longest_tuning = 0.6;  // seconds
-  static constexpr double gain_needed = 0.97;    // of staged's time: smaller gains are noise
+  static constexpr std::uint64_t bytes_in_a_row = std::uint64_t{4} << 20;
+  static constexpr double gain_needed = 0.97;  // of staged's time: smaller gains are noise
 
   // Sends to the right, receives from the left.
   struct Shift {
@@ -367,17 +368,18 @@ class PipelinedTransport : public Transport {
     }
   };
 
-  // Seconds of the fastest shift, of the slowest rank. Adds the time taken to `spent`.
+  // Seconds of a shift among several in a row, the fastest, of the slowest rank. Adds the time taken to `spent`.
   double time_of(const Shift& shift, const Crossover& way, double& spent) {
     const double begin = now_seconds();
     const auto compiled =
         compile_with(shift.exchange, way, shift.exchange.largest_message(), [this] { world_.barrier(); });
+    const std::uint64_t row = std::clamp<std::uint64_t>(bytes_in_a_row / shift.out->size(), 2, 8);
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 4; ++i) {
       world_.barrier();
       const double start = now_seconds();
-      compiled->run(0, 1);
-      best = std::min(best, now_seconds() - start);
+      compiled->run(0, row);
+      best = std::min(best, (now_seconds() - start) / static_cast<double>(row));
     }
     spent += largest_of_all(world_, now_seconds() - begin);
     return largest_of_all(world_, best);
