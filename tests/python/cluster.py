@@ -200,7 +200,11 @@ class Cluster:
         self.daemons[LOGIN] = self._daemon(LOGIN, "slurmctld", "-D")
         for node in self.nodes:
             self.daemons[node] = self._daemon(node, "slurmd", "-D")
-        self._until(self._ready, "the nodes are not idle")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until every node may get a job: those of an ended job stay taken for a while."""
+        self._until(self._idle, "the nodes are not idle")
 
     def stop(self) -> None:
         """End all processes of all hosts."""
@@ -209,7 +213,7 @@ class Cluster:
         for process in [*self.holders.values(), *self.daemons.values()]:
             process.wait(20)
 
-    def _ready(self) -> bool:
+    def _idle(self) -> bool:
         done = self.run("sinfo", "--noheader", "--format=%D %T")
         return done.stdout.split() == [str(len(self.nodes)), "idle"]
 

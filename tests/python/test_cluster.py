@@ -46,7 +46,8 @@ Done = tuple[int, str, str]
 
 @pytest.fixture
 def plumb(hosts: cluster.Cluster, home: Path) -> Callable[..., Done]:
-    """Runs plumb on the login host, or behind other words there."""
+    """Runs plumb on the login host, or behind other words there; all nodes are free at first."""
+    hosts.settle()
 
     def call(*words: str, before: tuple[str, ...] = (), **environ: str) -> Done:
         home.mkdir(exist_ok=True)
