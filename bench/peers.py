@@ -134,12 +134,12 @@ CPU = [
             f"{kind} 2^{size}",
             f"--size {size} --type {kind} --data 256 --repetitions 6",
             "",
-            ("peer_fft", str(size), kind, "256", "6"),
+            ("peer_fft", str(size), kind, "256", "6", f"wisdom-{kind}-{size}"),
             "",
-            0.7,
+            1.0,
         )
         for kind in ("float", "double")
-        for size in (10, 17)
+        for size in (10, 12, 17, 20)
     ),
     Duel(
         "fft",

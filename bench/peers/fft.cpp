@@ -1,15 +1,16 @@
 // The peer of fft on CPUs: FFTW with as many threads as cores, forward, in place and out of place, by its measured and
 // by its patient plan (sought for half a minute), a case each. Built with FFTW's POSIX threads, and as peer_fft_openmp
-// with its OpenMP.
+// with its OpenMP. Plans that one run has found are read by the next from files of FFTW's wisdom, WISDOM-PROGRAM-PLAN.
 //
-//   peer_fft [SIZE [TYPE [DATA [SAMPLES]]]]     log2 of the points, 10; float or double; MiB that the batch fills, 256;
-//   10
+//   peer_fft [SIZE [TYPE [DATA [SAMPLES [WISDOM]]]]]     log2 of the points, 10; float or double; MiB that the batch
+//   fills, 256; 10; none
 #include <fftw3.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <omp.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -32,6 +33,9 @@ struct Single {
   static constexpr auto plan = fftwf_plan_many_dft;
   static constexpr auto execute = fftwf_execute;
   static constexpr auto limit = fftwf_set_timelimit;
+  static constexpr auto forget = fftwf_forget_wisdom;
+  static constexpr auto import_wisdom = fftwf_import_wisdom_from_filename;
+  static constexpr auto export_wisdom = fftwf_export_wisdom_to_filename;
 };
 
 struct Double {
@@ -42,6 +46,9 @@ struct Double {
   static constexpr auto plan = fftw_plan_many_dft;
   static constexpr auto execute = fftw_execute;
   static constexpr auto limit = fftw_set_timelimit;
+  static constexpr auto forget = fftw_forget_wisdom;
+  static constexpr auto import_wisdom = fftw_import_wisdom_from_filename;
+  static constexpr auto export_wisdom = fftw_export_wisdom_to_filename;
 };
 
 struct Free {
@@ -95,7 +102,7 @@ void measure(const Shape& shape, const char* planned, unsigned flags, const char
 }
 
 template <class Kind>
-void measure_all(const std::string& type, int size, std::size_t mebibytes, int samples) {
+void measure_all(const std::string& type, int size, std::size_t mebibytes, int samples, const std::string& wisdom) {
   const std::size_t points = std::size_t{1} << size;
   const std::size_t batch = std::max<std::size_t>(1, (mebibytes << 20) / (sizeof(typename Kind::Complex) * points));
   const Shape shape{type, size, batch, samples};
@@ -104,8 +111,12 @@ void measure_all(const std::string& type, int size, std::size_t mebibytes, int s
   Kind::init_threads();
   Kind::use_threads(omp_get_max_threads());
   for (const auto& [planned, flags] : {std::pair("measured", FFTW_MEASURE), std::pair("patient", FFTW_PATIENT)}) {
+    const std::string file = fmt::format("{}-{}-{}", wisdom, program_invocation_short_name, planned);
+    Kind::forget();  // a patient plan would serve as a measured one
+    if (!wisdom.empty()) Kind::import_wisdom(file.c_str());
     measure<Kind>(shape, planned, flags, "out of place", from.get(), to.get());
     measure<Kind>(shape, planned, flags, "in place", from.get(), from.get());
+    if (!wisdom.empty()) Kind::export_wisdom(file.c_str());
   }
 }
 
@@ -116,8 +127,9 @@ int main(int count, char** words) {
   const std::string type = count > 2 ? words[2] : "float";
   const std::size_t mebibytes = count > 3 ? std::strtoul(words[3], nullptr, 10) : 256;
   const int samples = count > 4 ? std::atoi(words[4]) : 10;
+  const std::string wisdom = count > 5 ? words[5] : "";
   if (type == "double")
-    measure_all<Double>(type, size, mebibytes, samples);
+    measure_all<Double>(type, size, mebibytes, samples, wisdom);
   else
-    measure_all<Single>(type, size, mebibytes, samples);
+    measure_all<Single>(type, size, mebibytes, samples, wisdom);
 }
