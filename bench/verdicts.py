@@ -10,8 +10,8 @@
 `run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
 waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
 another core busy meanwhile. `simulate` makes pairs of launches that follow each other, in either order, and multiplies B's times; it needs
-at least twice as many launches as pairs. `turns` makes rounds of the commands (default: each benchmark's smoke preset), each once as it is and once with a slow-down in one
-case; all launches before one that are as they are, up to twenty, are its history. FOLDER keeps the records: what is there is not made again,
+at least twice as many launches as pairs. `turns` makes rounds of the commands (default: each benchmark's smoke preset), first as they are, then once each with a slow-down in one
+case; all launches before one that are as they are, up to twenty, are its history. No launch starts after --time-limit seconds. FOLDER keeps the records: what is there is not made again,
 and --runs 0 only judges it. All figures are JSON lines on stdout, a table on stderr.
 """
 
@@ -30,6 +30,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -311,32 +312,57 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
 
 
 def turns(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """Rounds of `plumb run` of several commands, and their verdicts by the present rule."""
-    draw = random.Random(wish.seed)
+    """Rounds of `plumb run` of several commands, and their verdicts by the present rule.
+
+    First those as they are, which are the history of the planted ones; none starts after the time limit.
+    """
+    draw, begun = random.Random(wish.seed), monotonic()
     commands = wish.commands or [f"{name} --preset smoke -n 2" for name in judged_benchmarks()]
-    for number in range(wish.runs):
+    environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
+    rounds = [(planted, number) for planted in (False, True) for number in range(wish.runs)]
+    for planted, number in rounds if wish.percent else rounds[: wish.runs]:
         for command in commands:
             folder = wish.keep / command.replace("--", "").replace(" ", "_")
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"as-is-{number:03}.json"
-            environ = {**os.environ, "PLUMBLINE_ENGINE": engine, "PLUMBLINE_HOME": str(folder)}
-            if not path.exists():
-                plumb(["run", *command.split(), "--record", str(path)], environ)
-            record, path = load_record(path), folder / f"planted-{number:03}.json"
-            keys = [case.key for case in record.cases if case.outcome.status == "passed"]
-            if path.exists() or not keys or not wish.percent:
-                continue
-            key = draw.choice(keys)
-            place = "transport" if record.transport is not None and wish.where == "auto" else "run"
-            place = place if wish.where == "auto" else wish.where
-            name, value = waits(place, wish.percent[0], key).split("=", 1)
-            spare = {"PLUMBLINE_HOME": str(folder / "planted"), name: value}
-            share_history(folder, folder / "planted")
-            plumb(["run", *command.split(), "--record", str(path)], {**environ, **spare})
-            path.with_suffix(".key").write_text(key)
-        progress(f"round {number + 1} of {wish.runs}, load {os.getloadavg()[0]:.1f}")
+            key = draw.random()  # drawn for launches that are there as well: the same in any case
+            if wish.time_limit is not None and monotonic() - begun > wish.time_limit:
+                break
+            if planted:
+                plant(wish, folder, number, command, key, environ)
+            elif not (path := folder / f"as-is-{number:03}.json").exists():
+                at_home = {**environ, "PLUMBLINE_HOME": str(folder)}
+                plumb(["run", *command.split(), "--record", str(path)], at_home)
+        else:
+            what = "planted " if planted else ""
+            progress(f"{what}round {number + 1} of {wish.runs}, load {os.getloadavg()[0]:.1f}")
     for folder in sorted(one for one in wish.keep.iterdir() if any(one.glob("as-is-*.json"))):
         yield from judged_turns(folder)
+
+
+def plant(
+    wish: argparse.Namespace,
+    folder: Path,
+    number: int,
+    command: str,
+    drawn: float,
+    environ: dict[str, str],
+) -> None:
+    """One run with a slow-down in one case (by ``drawn``, below 1) after the launches as they are."""
+    path, alike = folder / f"planted-{number:03}.json", folder / f"as-is-{number:03}.json"
+    if path.exists() or not alike.exists():
+        return
+    record = load_record(alike)
+    keys = [case.key for case in record.cases if case.outcome.status == "passed"]
+    if not keys:
+        return
+    key = keys[int(drawn * len(keys))]
+    place = "transport" if record.transport is not None else "run"
+    place = place if wish.where == "auto" else wish.where
+    name, value = waits(place, wish.percent[0], key).split("=", 1)
+    spare = {"PLUMBLINE_HOME": str(folder / "planted"), name: value}
+    share_history(folder, folder / "planted")
+    plumb(["run", *command.split(), "--record", str(path)], {**environ, **spare})
+    path.with_suffix(".key").write_text(key)
 
 
 def judged_benchmarks() -> list[str]:
@@ -354,14 +380,14 @@ def judged_turns(folder: Path) -> Iterator[Figures]:
         record = launches[0]
         if record.status != "complete":
             continue
-        tallies["none"].add(words_by_parts(launches, before), set())
+        tallies["none"].add(words_by_parts(launches, before[-HISTORY:]), set())
         if record.parts is not None:
             shares.append(record.parts.spent_s / record.parts.run_s)
-        other = path.with_name(path.name.replace("as-is", "planted"))
-        if other.with_suffix(".key").exists():
-            planted = {other.with_suffix(".key").read_text()}
-            tallies["one"].add(words_by_parts(launches_of(other), before), planted)
-        before = [*before, *launches][-HISTORY:]
+        before += launches
+    for place in sorted(folder.glob("planted-???.key")):
+        launches = launches_of(place.with_suffix(".json"))
+        history = [one for one in before if one.started < launches[0].started][-HISTORY:]
+        tallies["one"].add(words_by_parts(launches, history), {place.read_text()})
     for plant, tally in tallies.items():
         share = median(shares) if shares else None
         yield {
@@ -548,6 +574,7 @@ def main() -> None:
     places = ["auto", "queue", "transport", "kernel", "run"]
     one.add_argument("--where", default="auto", choices=places, help="auto: transport or run")
     one.add_argument("--percent", type=int, nargs="*", default=[25])
+    one.add_argument("--time-limit", type=float, help="seconds after which no launch starts")
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--keep", type=Path, required=True, help="a folder for the records")
     for name in ("simulate", "judge"):

@@ -81,6 +81,7 @@ def launches_with_parts(folder: Path, count: int, name: str = "{:02}.json") -> N
         for part in document["parts"]["cases"]:
             for visit in part["visits"]:
                 visit["seconds"] = [20e-6 * (1 + 0.001 * i) for i in range(16)]
+        document["started"] = f"2026-01-01T00:{number:02}:00Z"
         (folder / name.format(number)).write_text(json.dumps(document))
 
 
@@ -90,6 +91,7 @@ def test_launches_in_turn_are_judged_by_those_that_are_as_they_are(tmp_path: Pat
         document = json.loads((tmp_path / f"as-is-{number:03}.json").read_text())
         slow = document["cases"][0]
         slow["samples"]["by_rank"] = [[1.25 * s for s in r] for r in slow["samples"]["by_rank"]]
+        document["started"] = f"2026-01-01T01:{number:02}:00Z"
         planted = tmp_path / f"planted-{number:03}.json"
         planted.write_text(json.dumps(document))
         planted.with_suffix(".key").write_text(slow["key"])
