@@ -23,6 +23,7 @@ constexpr std::uint64_t longest_loop = 1u << 24;
 constexpr int most_probes = 3;            // of one loop length
 constexpr double fewest_operations = 20;  // operations per sample, within longest_sample
 constexpr double longest_probing = 0.1;   // seconds
+constexpr double surprise = 0.1;          // a repetition faster than all checked ones by this share is checked as well
 constexpr std::size_t most_lives = 4096;  // per phase, reported of the last repetition
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -345,10 +346,11 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   int late_in_a_row = 0;
   EnergyMeter::Rest rest(energy_);
   const double begin = now_seconds();
+  double checking = 0, fastest_checked = std::numeric_limits<double>::infinity();
   struct Decision {
-    bool keep, stop;
+    bool keep, stop, check;
     double first_begin;
-  } decision{false, false, 0};
+  } decision{false, false, false, 0};
   while (!decision.stop) {
     Timed timed(plan_of(measured, record.count));
     metered_ = once && measures_energy();
@@ -363,6 +365,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       record.late_starts += late ? 1 : 0;
       late_in_a_row = late ? late_in_a_row + 1 : 0;
       decision.keep = !late || late_in_a_row > most_late_in_a_row || once;
+      decision.check = false;
       if (decision.keep) {
         double first = samples[0].begin, last = samples[0].end, longest = 0;
         for (const Sample& s : samples) {
@@ -373,7 +376,10 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
         slowest.push_back(longest);
         record.global.push_back(last - first);
         decision.first_begin = first;
-        if (auto stop = rule.decide(slowest, now_seconds() - begin)) {
+        // Rates are those of the fastest repetition: what it left out would be its speed.
+        decision.check = longest < (1 - surprise) * fastest_checked;
+        if (decision.check) fastest_checked = longest;
+        if (auto stop = rule.decide(slowest, now_seconds() - begin - checking)) {
           record.stop = *stop;
           decision.stop = true;
         }
@@ -381,6 +387,10 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
     }
     decision = broadcast_value(world, decision);
     if (decision.keep) keep(timed, decision.first_begin);
+    if (!settings_.validate || each || !decision.check || decision.stop) continue;
+    const double before = now_seconds();
+    validate(measured, record.count);
+    checking += now_seconds() - before;
   }
   if (settings_.validate && !each) validate(measured, record.count);
   return true;

@@ -42,19 +42,21 @@ class ArithmeticPart : public Part {
         slide_(session.device.info()),
         start_(slide_.source_room(length_) / size_of(kind_.numbers)),
         bytes_(slide_.target_room(length_)),
+        seed_(session.seed),
+        rank_(static_cast<std::uint64_t>(session.world.rank())),
         queue_(session.device.make_queue()) {
     kind_.matrix ? build_products(session) : build_arithmetic(session);
-    const auto rank = static_cast<std::uint64_t>(session.world.rank());
-    for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(session.seed, rank, i, kind_.starts);
     from_ = session.device.allocate(slide_.source_room(length_), session.memory);
     to_ = session.device.allocate(bytes_.size(), session.memory);
-    store_scalars(start_, kind_.numbers, std::span(bytes_).first(from_->size()));
-    queue_->write(bytes_.data(), whole(*from_));
     set_arguments(kind_.matrix ? factors_of(kind_.inner) : steps_of(kind_.numbers));
   }
 
-  // Results of an earlier launch would be right again.
+  // Other numbers each time: results of an earlier repetition would be right again.
   void reset(std::uint64_t) override {
+    seed_ = mix64(seed_);
+    for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(seed_, rank_, i, kind_.starts);
+    store_scalars(start_, kind_.numbers, std::span(bytes_).first(from_->size()));
+    queue_->write(bytes_.data(), whole(*from_));
     std::fill(bytes_.begin(), bytes_.end(), poison_byte);
     queue_->write(bytes_.data(), whole(*to_));
   }
@@ -128,6 +130,7 @@ class ArithmeticPart : public Part {
   Slide slide_;
   std::vector<double> start_;
   std::vector<std::byte> bytes_;
+  std::uint64_t seed_, rank_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;

@@ -121,7 +121,6 @@ class LinkPart : public Part {
                                         session.memory)),
         host_(allocate_host(session.device, reads_ ? slide_.target_room(length_) : slide_.source_room(length_))) {
     if (reads_) staging_.put(*device_, [&](std::uint64_t i) { return content(i); });
-    if (!reads_) fill_host(0, [&](std::uint64_t i) { return content(i); });
   }
 
   void reset(std::uint64_t count) override {
@@ -129,6 +128,8 @@ class LinkPart : public Part {
     if (reads_) return fill_host(taken.begin / sizeof(std::uint64_t), [](std::uint64_t) { return ~std::uint64_t{0}; });
     const std::vector<std::byte> poison(taken.size, poison_byte);
     queue_->write(poison.data(), {device_.get(), taken.begin, taken.size});
+    seed_ = mix64(seed_);  // words of an earlier repetition would be right again
+    fill_host(0, [&](std::uint64_t i) { return content(i); });
   }
 
   void run(std::uint64_t count) override {

@@ -13,6 +13,7 @@ namespace plumb::random_access {
 namespace {
 
 constexpr std::uint64_t staging_bytes = std::uint64_t{8} << 20;
+constexpr int content_bits = 44;               // initial words of one repetition differ below
 constexpr double lost_updates_allowed = 0.01;  // share of words, HPCC's rule
 
 // Concurrent work items of a GPU's compute unit; shares per core of a CPU, enough for balance at the end.
@@ -172,7 +173,9 @@ void RandomAccess::prepare(Session& session, const Case& measured) {
   copy_ = take_host_bytes(own_.part.words * word_bytes);
 }
 
-void RandomAccess::reset(Session&, const Case&, std::uint64_t, std::uint64_t) {
+// Each repetition has other words, as a table left by an earlier one would be right again.
+void RandomAccess::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
+  own_.content = task(session.world.rank(), session.world.size()).content + ((repetition - 1) << content_bits);
   for (const auto& replication : replications_of_rank_) replication->reset(own_.content, *staging_);
 }
 

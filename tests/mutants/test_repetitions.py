@@ -1,0 +1,45 @@
+"""Devices that fail in some repetitions only: no result of an earlier repetition may pass for theirs.
+
+``mutant-repetitions-NAME`` has each case of a benchmark three times: over a device to which nothing is
+given after the first repetition (``stale``), which gives nothing back either (``dead``), and which does
+nothing in the third of four repetitions (``middle``), the fastest by its clock.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.test_mutants import MUTANTS, run
+
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="the mutants are not built (make build)"
+)
+
+RUNS = {
+    "stream": ("--elements", "1003"),
+    "fft": ("--size", "3,9", "--batch", "5"),
+    "ceilings": ("--size", "12", "--updates", "6", "--accumulators", "4096"),
+    "random_access": ("--size", "10"),
+    "b_eff-read": ("--transport", "staged", "--part", "read", "--max-size", "4"),
+    "b_eff-write": ("--transport", "staged", "--part", "write", "--max-size", "4"),
+    "ptrans": ("--transport", "staged", "--size", "67", "--block-size", "5"),
+}
+RIGHT = ("stale/link/read", "stale/natural/read")
+"""Only reads from the device are timed here, and these it does."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_repetitions_left_out_are_seen(tmp_path: Path, name: str) -> None:
+    benchmark = "mutant-repetitions-" + name.partition("-")[0]
+    words = ("--runtime", "native", "--repetitions", "3", "--sync", "barrier")
+    _, record = run(tmp_path, 1, benchmark, *RUNS[name], *words)
+    outcomes = {
+        case["key"]: case["outcome"]["status"]
+        for case in record["cases"]
+        if case["outcome"]["status"] != "unsupported"
+    }
+    assert {key.partition("/")[0] for key in outcomes} == {"stale", "dead", "middle"}
+    for key, status in outcomes.items():
+        assert status == ("passed" if key.startswith(RIGHT) else "failed"), key

@@ -1,0 +1,151 @@
+// Benchmarks over a device that fails in some repetitions: mutant-repetitions-NAME has each case once for each way of
+// failing. A result of the first repetition may not pass for that of a later one.
+#include <optional>
+
+#include "benchmarks/apps/shallow_water/shallow_water.hpp"
+#include "benchmarks/device/ceilings/ceilings.hpp"
+#include "benchmarks/device/links/links.hpp"
+#include "benchmarks/hpcc/b_eff/b_eff.hpp"
+#include "benchmarks/hpcc/fft/fft.hpp"
+#include "benchmarks/hpcc/gemm/gemm.hpp"
+#include "benchmarks/hpcc/hpl/hpl.hpp"
+#include "benchmarks/hpcc/mpi_fft/mpi_fft.hpp"
+#include "benchmarks/hpcc/ptrans/ptrans.hpp"
+#include "benchmarks/hpcc/random_access/random_access.hpp"
+#include "benchmarks/hpcc/stream/stream.hpp"
+#include "tests/mutants/spoiled_device.hpp"
+
+namespace plumb::mutants {
+
+namespace {
+
+struct MomentOfRun {
+  std::uint64_t repetition = 0;
+  bool is_timed = false;
+};
+
+struct Failure {
+  std::string name;
+  bool (*omits)(const MomentOfRun&);  // what is given to the device
+  bool reads_as_well;
+};
+
+const std::vector<Failure>& failures() {
+  static const std::vector<Failure> all{
+      {"stale", [](const MomentOfRun& now) { return now.repetition > 1; }, false},
+      {"dead", [](const MomentOfRun& now) { return now.repetition > 1; }, true},
+      // With three repetitions: neither the first, nor the last.
+      {"middle", [](const MomentOfRun& now) { return now.is_timed && now.repetition == 3; }, true},
+  };
+  return all;
+}
+
+struct FailingState {
+  const Failure* way = nullptr;
+  MomentOfRun now;
+  bool omits() const { return way->omits(now); }
+};
+
+class FailingQueue : public ServedQueue {
+ public:
+  FailingQueue(std::unique_ptr<Queue> real, const FailingState& state) : ServedQueue(std::move(real)), state_(state) {}
+  void enqueue_read(const BufferView& from, std::byte* to) override {
+    if (!state_.omits() || !state_.way->reads_as_well) real().enqueue_read(from, to);
+  }
+  void enqueue_write(const std::byte* from, const BufferView& to) override {
+    if (!state_.omits()) real().enqueue_write(from, to);
+  }
+  void enqueue_copy(const BufferView& from, const BufferView& to) override {
+    if (!state_.omits()) real().enqueue_copy(from, to);
+  }
+  void enqueue(Kernel& kernel, const KernelRange& range) override {
+    if (!state_.omits()) real().enqueue(kernel, range);
+  }
+  void enqueue_call(const std::function<void(Queue&)>& call) override {
+    if (!state_.omits()) real().enqueue_call(call);
+  }
+
+ private:
+  const FailingState& state_;
+};
+
+template <class Base>
+class OverRepetitions : public Base {
+ public:
+  std::string name() const override { return "mutant-repetitions-" + Base::name(); }
+
+  std::vector<Group> groups(const Plan& plan) const override {
+    std::vector<Group> groups = Base::groups(plan);
+    for (Group& group : groups) {
+      std::vector<Case> cases;
+      for (const Case& right : group.cases)
+        for (const Failure& way : failures()) {
+          Case& wrong = cases.emplace_back(right);
+          wrong.key = way.name + "/" + right.key;
+          wrong.labels["fails"] = way.name;
+          if (wrong.fixed_count == 0) wrong.fixed_count = 1;
+        }
+      group.cases = std::move(cases);
+    }
+    return groups;
+  }
+  void prepare_group(Session& session, const Group& group, Timed& timed) override {
+    state_ = {&failures().front(), {}};
+    device_.emplace(session.device, [this](std::unique_ptr<Queue> queue) {
+      return std::make_unique<FailingQueue>(std::move(queue), state_);
+    });
+    session_.emplace(Session{session.world, *device_, session.transport, session.memory, session.seed});
+    Base::prepare_group(*session_, group, timed);
+  }
+  void prepare(Session&, const Case& measured) override {
+    for (const Failure& way : failures())
+      if (way.name == measured.labels.at("fails").get<std::string>()) state_ = {&way, {}};
+    Base::prepare(*session_, measured);
+  }
+  void reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override {
+    state_.now.repetition = repetition;
+    Base::reset(*session_, measured, repetition, count);
+  }
+  void run(Session&, const Case& measured, Timed& timed) override {
+    state_.now.is_timed = true;
+    Base::run(*session_, measured, timed);
+    // What is left out takes half of the time, however busy the machine is.
+    timed.instead(state_.omits() ? 0.5 : 1);
+    state_.now.is_timed = false;
+  }
+  Validation validate(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override {
+    return Base::validate(*session_, measured, repetition, count);
+  }
+  void release() override {
+    state_.now = {};
+    Base::release();
+  }
+
+ private:
+  FailingState state_;
+  std::optional<SpoiledDevice> device_;
+  std::optional<Session> session_;
+};
+
+template <class Base>
+RegisteredBenchmark over_repetitions(const std::string& name) {
+  return {"mutant-repetitions-" + name, [] { return std::make_unique<OverRepetitions<Base>>(); }};
+}
+
+const RegisteredBenchmark benchmarks_over_repetitions[] = {
+    over_repetitions<stream::Stream>("stream"),
+    over_repetitions<gemm::Gemm>("gemm"),
+    over_repetitions<fft::Fft>("fft"),
+    over_repetitions<ceilings::Ceilings>("ceilings"),
+    over_repetitions<random_access::RandomAccess>("random_access"),
+    over_repetitions<b_eff::BEff>("b_eff"),
+    over_repetitions<ptrans::Ptrans>("ptrans"),
+    over_repetitions<mpi_fft::MpiFft>("mpi_fft"),
+    over_repetitions<hpl::Hpl>("hpl"),
+    over_repetitions<shallow_water::ShallowWater>("shallow_water"),
+    over_repetitions<links::Links>("links"),
+};
+
+}  // namespace
+
+}  // namespace plumb::mutants
