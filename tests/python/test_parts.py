@@ -6,6 +6,7 @@ import copy
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -14,9 +15,11 @@ from conftest import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.base.paths import Home
 from plumbline.engine.program import all_benchmarks
 from plumbline.judge import usual
 from plumbline.judge.causes import causes
+from plumbline.judge.history import earlier_launches
 from plumbline.judge.judgement import (
     Beside,
     Earlier,
@@ -32,7 +35,8 @@ from plumbline.judge.usual import common_shift, steadied, usual_of, usual_of_pee
 from plumbline.model.benchmarks import model_of
 from plumbline.model.prediction import Prediction
 from plumbline.model.yardsticks import LIMITS_THEMSELVES, yardstick_of
-from plumbline.record.record import Record, parse_record
+from plumbline.record.record import Record, load_record, parse_record
+from plumbline.record.store import Store
 
 DOCUMENT: dict[str, Any] = json.loads((DATA / "records" / "1.2.0.json").read_text())
 PART_S = 20e-6
@@ -280,6 +284,19 @@ def test_earlier_launches_narrow_an_expectation(
 ) -> None:
     earlier = [record(ratio) for ratio in history]
     assert verdict(judge(record(0.85 * times), None, None, earlier))[0] == expected
+
+
+def test_launches_of_another_approach_are_no_history(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for number, approach in enumerate(("device", "host", "device")):
+        document = copy.deepcopy(DOCUMENT)
+        document["started"] = f"2026-01-01T00:00:0{number}Z"
+        document["transport"] |= {"name": "peer", "scheduled_by": approach}
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(document))
+        Store(home).add(path)
+    found = earlier_launches(home, load_record(path))
+    assert [one.started for one in found] == ["2026-01-01T00:00:00Z"]
 
 
 def test_history_never_excuses_a_slow_transport() -> None:
