@@ -326,7 +326,30 @@ def test_parts_for_a_transport() -> None:
         assert wanted(model, Planned(transport, cases, None), {}) == text
     assert wanted(model, Planned("staged", cases, None), {"form": "batched"}) == ""
     assert wanted(model, Planned("channel", cases, None), {}) == ""
+    copies = wanted(model, Planned("peer", cases, None), {"approach": "host-buffered"})
+    assert copies == "links part=copy ring=natural sizes=1,1024"
     assert wanted(None, Planned("staged", cases, None), {}) == ""
+
+
+@pytest.mark.parametrize(("times", "expected"), [(1.0, "ok"), (1.5, "slow")])
+def test_copies_into_a_neighbour_are_judged_without_history(times: float, expected: str) -> None:
+    by_relays = record(times)
+    assert by_relays.parts is not None
+    parts = [
+        part.model_copy(
+            update={
+                "labels": {**part.labels, "part": "copy"},
+                "visits": [visit.model_copy(update={"shares": {}}) for visit in part.visits],
+            }
+        )
+        for part in by_relays.parts.cases
+    ]
+    assert by_relays.transport is not None
+    changes = {
+        "transport": by_relays.transport.model_copy(update={"name": "peer"}),
+        "parts": by_relays.parts.model_copy(update={"cases": parts}),
+    }
+    assert verdict(judge(by_relays.model_copy(update=changes), None, None))[0] == expected
 
 
 def searched(case: float = 1.0, part: float = 1.0, noise: float = 0.01) -> Record:
@@ -391,6 +414,9 @@ def test_every_benchmark_that_moves_or_computes_has_parts() -> None:
     assert wanted(None, planned, {}, stick) == f"{text}; links part=exchange beside=all sizes=1024"
     assert yardstick_of("b_eff", "staged") is None
     assert yardstick_of("b_eff", "peer") is not None
+    assert yardstick_of("b_eff", "peer", "host-buffered") is None
+    assert yardstick_of("b_eff", "peer", "host-buffered", "batched") is not None
+    assert yardstick_of("ptrans", "peer", "host-buffered") is not None
 
 
 def test_parts_for_long_messages_and_memory() -> None:
