@@ -4,15 +4,14 @@
     bench/verdicts.py run BENCHMARK [WORDS] --runs 50 [--load]         real launches, judged by `plumb run`
     bench/verdicts.py turns ['BENCHMARK [WORDS]' ...] --runs 50 --keep FOLDER [--percent 25]    many benchmarks' launches in turn
     bench/verdicts.py ab BENCHMARK [WORDS] --runs 50 --pairs 10 [--load]    real `plumb compare --ab`, A against itself
-    bench/verdicts.py simulate FOLDER [--pairs 10] [--svg FILE]        from launches kept in FOLDER (records, in the order of their names)
-    bench/verdicts.py judge FOLDER [--svg FILE]                        the same for `plumb run`, from records with parts
 
 `run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
 waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
-another core busy meanwhile. `simulate` makes pairs of launches that follow each other, in either order, and multiplies B's times; it needs
-at least twice as many launches as pairs. `turns` makes rounds of the commands (default: each benchmark's smoke preset), first as they are, then once each with a slow-down in one
+another core busy meanwhile. `turns` makes rounds of the commands (default: each benchmark's smoke preset), first as they are, then once each with a slow-down in one
 case; all launches before one that are as they are, up to twenty, are its history. No launch starts after --time-limit seconds. FOLDER keeps the records: what is there is not made again,
-and --runs 0 only judges it. All figures are JSON lines on stdout, a table on stderr.
+and --runs 0 only judges it. Its table ends with what `plumb run` and `plumb compare` find in the launches as they are, times multiplied by each of --percent: `run` from launches
+with parts, `compare` from twice --pairs launches on, by pairs that follow each other, in either order, B's times multiplied (--draws times); --svg draws both in each benchmark's folder.
+All figures are JSON lines on stdout, a table on stderr.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ from plumbline.model.benchmarks import missed_by, model_of  # noqa: E402
 from plumbline.model.yardsticks import LIMITS_THEMSELVES  # noqa: E402
 from plumbline.record.expectations import DEFAULT_OF_PARTS, expected_path  # noqa: E402
 from plumbline.record.record import Record, load_record  # noqa: E402
-from plumbline.record.store import record_files  # noqa: E402
 
 PERCENTS = (5, 10, 25, 50)
 PLANTS = ("one", "all", "three")
@@ -133,15 +131,16 @@ def slowed(record: Record, keys: set[str], percent: float) -> Record:
     return record.model_copy(update={"cases": cases})
 
 
-def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
-    launches = [load_record(path) for path in sorted(record_files(wish.folder))]
-    launches = [record for record in launches if record.status == "complete"]
+def planted_in(plants: tuple[str, ...], percents: list[int]) -> list[tuple[int, str]]:
+    return [(0, "none"), *((percent, plant) for plant in plants for percent in percents)]
+
+
+def simulated_comparisons(launches: list[Record], wish: argparse.Namespace) -> Iterator[Figures]:
+    """`plumb compare` of launches as they are; nothing if they are too few for the pairs."""
     if len(launches) < 2 * wish.pairs:
-        raise SystemExit(
-            f"{len(launches)} launches are too few for {wish.pairs} pairs: {2 * wish.pairs}"
-        )
+        return
     for paired in (True, False):
-        for percent, plant in [(0, "none"), *((p, plant) for plant in PLANTS for p in PERCENTS)]:
+        for percent, plant in planted_in(PLANTS, wish.percent):
             draw, tally = random.Random(wish.seed), Tally()
             for _ in range(wish.draws):
                 begin = draw.randrange(len(launches) - 2 * wish.pairs + 1)
@@ -175,20 +174,18 @@ def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
             }
 
 
-def judged(wish: argparse.Namespace) -> Iterator[Figures]:
+def simulated_runs(launches: list[Record], wish: argparse.Namespace) -> Iterator[Figures]:
     """`plumb run`: each launch judged with up to twenty before it as history, a slow-down planted in one case (each in
     turn) or in all. The engine's repeated measurement of outlying cases is not simulated."""
-    launches = [load_record(path) for path in sorted(record_files(wish.folder))]
     launches = [record for record in launches if record.parts is not None]
+    if not launches:
+        return
     name_of = launches[0].benchmark.name
     model, missed = model_of(name_of), missed_by(name_of)
     every = [beside_parts(model, record)[0] for record in launches]
     by = basis_of(launches[0])
     for fewest, name in ((0, "run, fresh"), (FEWEST_OF_HISTORY, "run, history")):
-        for percent, plant in [
-            (0, "none"),
-            *((p, plant) for plant in ("one", "all") for p in PERCENTS),
-        ]:
+        for percent, plant in planted_in(("one", "all"), wish.percent):
             tally = Tally()
             for number, beside in enumerate(every):
                 earlier: dict[str, Earlier] = {}
@@ -271,7 +268,7 @@ def plumb(words: list[str], environ: dict[str, str]) -> str:
 
 
 def settings_of(wish: argparse.Namespace) -> list[tuple[int, str]]:
-    return [(0, "none"), *((p, plant) for plant in wish.plant for p in wish.percent)]
+    return planted_in(tuple(wish.plant), wish.percent)
 
 
 def waits(where: str, percent: int, key: str) -> str:
@@ -337,6 +334,18 @@ def turns(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
             progress(f"{what}round {number + 1} of {wish.runs}, load {os.getloadavg()[0]:.1f}")
     for folder in sorted(one for one in wish.keep.iterdir() if any(one.glob("as-is-*.json"))):
         yield from judged_turns(folder)
+        yield from simulated(folder, wish)
+
+
+def simulated(folder: Path, wish: argparse.Namespace) -> Iterator[Figures]:
+    """What `plumb run` and `plumb compare` find in a command's launches as they are."""
+    launches = [load_record(path) for path in sorted(folder.glob("as-is-???.json"))]
+    launches = [record for record in launches if record.status == "complete"]
+    for name, simulate in (("run", simulated_runs), ("compare", simulated_comparisons)):
+        found = list(simulate(launches, wish))
+        if found and wish.svg:
+            (folder / f"{name}.svg").write_text(svg(found, folder.name))
+        yield from ({**one, "what": f"{folder.name}, {one['what']}"} for one in found)
 
 
 def plant(
@@ -577,14 +586,9 @@ def main() -> None:
     one.add_argument("--time-limit", type=float, help="seconds after which no launch starts")
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("--keep", type=Path, required=True, help="a folder for the records")
-    for name in ("simulate", "judge"):
-        one = kinds.add_parser(name)
-        one.add_argument("folder", type=Path)
-        one.add_argument("--pairs", type=int, default=10)
-        one.add_argument("--draws", type=int, default=200)
-        one.add_argument("--seed", type=int, default=1)
-        one.add_argument("--svg", type=Path)
-        one.add_argument("--title", default="detected")
+    one.add_argument("--pairs", type=int, default=10, help="of a simulated comparison")
+    one.add_argument("--draws", type=int, default=50, help="simulated comparisons of each kind")
+    one.add_argument("--svg", action="store_true", help="operating curves, in each folder")
     wish = parser.parse_args()
     found: list[Figures] = []
 
@@ -593,15 +597,10 @@ def main() -> None:
             found.append(one)
             print(json.dumps(one), flush=True)
 
-    if wish.kind in ("simulate", "judge"):
-        take((simulate if wish.kind == "simulate" else judged)(wish))
-        if wish.svg:
-            wish.svg.write_text(svg(found, wish.title))
-    else:
-        wish.keep = wish.keep or Path(tempfile.mkdtemp(prefix="plumbline-verdicts-"))
-        with mutants() as engine, load(wish.load):
-            real = {"run": real_runs, "turns": turns, "ab": real_pairs}
-            take(real[wish.kind](wish, engine))
+    wish.keep = wish.keep or Path(tempfile.mkdtemp(prefix="plumbline-verdicts-"))
+    with mutants() as engine, load(wish.load):
+        real = {"run": real_runs, "turns": turns, "ab": real_pairs}
+        take(real[wish.kind](wish, engine))
     print("\n".join(table(found)), file=sys.stderr)
 
 

@@ -166,8 +166,8 @@ struct CaseResult {
   double median_seconds() const { return summary.median / static_cast<double>(count); }  // of one count
 };
 
-// When the engine calls validate(); first_and_last: and after each repetition that is faster by a tenth than all that
-// were validated.
+// When the engine calls validate(); first_and_last: and after each repetition in which a rank is faster by a tenth than
+// in all that were validated.
 enum class ValidateWhen { each_repetition, first_and_last };
 
 // A bitstream's kernels: one source, OpenCL C (.cl) or HLS C++ (.cpp, for v++ alone), whose kernels a board has once

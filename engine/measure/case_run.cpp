@@ -346,7 +346,8 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   int late_in_a_row = 0;
   EnergyMeter::Rest rest(energy_);
   const double begin = now_seconds();
-  double checking = 0, fastest_checked = std::numeric_limits<double>::infinity();
+  double checking = 0;
+  std::vector<double> fastest_checked(static_cast<std::size_t>(world.size()), std::numeric_limits<double>::infinity());
   struct Decision {
     bool keep, stop, check;
     double first_begin;
@@ -376,9 +377,11 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
         slowest.push_back(longest);
         record.global.push_back(last - first);
         decision.first_begin = first;
-        // Rates are those of the fastest repetition: what it left out would be its speed.
-        decision.check = longest < (1 - surprise) * fastest_checked;
-        if (decision.check) fastest_checked = longest;
+        // Rates are those of each rank's fastest repetition: what it left out would be its speed.
+        for (std::size_t rank = 0; rank < samples.size(); ++rank)
+          decision.check = decision.check || samples[rank].seconds < (1 - surprise) * fastest_checked[rank];
+        for (std::size_t rank = 0; decision.check && rank < samples.size(); ++rank)
+          fastest_checked[rank] = std::min(fastest_checked[rank], samples[rank].seconds);
         if (auto stop = rule.decide(slowest, now_seconds() - begin - checking)) {
           record.stop = *stop;
           decision.stop = true;

@@ -19,6 +19,8 @@ class BareDevice : public Device {
   explicit BareDevice(Device& real) : real_(real) {}
   const DeviceInfo& info() const override { return real_.info(); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
+  std::string share(const Buffer& buffer) override { return real_.share(buffer); }
+  std::unique_ptr<Buffer> open_shared(const std::string& handle) override { return real_.open_shared(handle); }
   std::unique_ptr<Queue> make_queue(bool) override { return real_.make_bare_queue(); }
   std::unique_ptr<Queue> make_bare_queue() override { return real_.make_bare_queue(); }
   std::unique_ptr<Program> build(const KernelSource& source) override;

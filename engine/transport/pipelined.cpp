@@ -246,7 +246,7 @@ class PipelinedTransport : public Transport {
                         {"piece_bytes", choice.piece},
                         {"through", choice.by_segment ? "segment" : "world"}});
     const auto others = static_cast<std::int64_t>(std::count(near_.begin(), near_.end(), true));
-    return {{"depth", depth_}, {"pieces", pieces}, {"ranks_of_host", others}};
+    return {{"depth", depth_}, {"pieces", pieces}, {"measured_to_bytes", measured_to_}, {"ranks_of_host", others}};
   }
 
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
@@ -323,9 +323,9 @@ class PipelinedTransport : public Transport {
                                                            std::move(conduits.receives[i]), way.receives[i]));
   }
 
-  // Measures shifts around the ring of all ranks, staged and in pieces of several sizes, and keeps the fastest for each
-  // message size. Both neighbours must agree, so times are those of the slowest rank. Shared memory lacks large pages
-  // on many systems, where MPI may be faster: both paths are measured.
+  // Measures messages to both neighbours of a ring of all ranks, staged and in pieces of several sizes, and keeps the
+  // fastest for each message size. Both ends must agree, so times are those of the slowest rank. Shared memory lacks
+  // large pages on many systems, where MPI may be faster: both paths are measured.
   void measure_choices(const std::string& through) {
     constexpr std::size_t kib = std::size_t{1} << 10;
     std::vector<Crossover> candidates;
@@ -350,30 +350,37 @@ class PipelinedTransport : public Transport {
       }
       const Crossover& last = choices_.back();
       if (best.piece != last.piece || best.by_segment != last.by_segment) choices_.push_back(best);
+      measured_to_ = size;
     }
   }
-  static constexpr double longest_tuning = 0.6;  // seconds
-  static constexpr std::uint64_t bytes_in_a_row = std::uint64_t{4} << 20;
-  static constexpr double gain_needed = 0.97;  // of staged's time: smaller gains are noise
+  static constexpr double longest_tuning = 0.6;                            // seconds
+  static constexpr std::uint64_t bytes_in_a_row = std::uint64_t{8} << 20;  // sent by a rank
+  static constexpr double gain_needed = 0.97;                              // of staged's time: smaller gains are noise
 
-  // Sends to the right, receives from the left.
+  // One message to each neighbour, one from each, at the same time; between two ranks both are with the same one.
   struct Shift {
-    std::unique_ptr<Buffer> out, in;
-    Exchange exchange;
-    Shift(World& world, Device& device, std::size_t size)
-        : out(device.allocate(size, {})), in(device.allocate(size, {})) {
-      const int ranks = world.size();
-      exchange.steps = {
-          {{{(world.rank() + 1) % ranks, 0, {whole(*out)}}}, {{(world.rank() + ranks - 1) % ranks, 0, {whole(*in)}}}}};
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    Exchange exchange{{Step{}}};
+    Shift(World& world, Device& device, std::size_t size) {
+      const int ranks = world.size(), right = (world.rank() + 1) % ranks, left = (world.rank() + ranks - 1) % ranks;
+      const auto buffer = [&] {
+        buffers.push_back(device.allocate(size, {}));
+        return Slots{whole(*buffers.back())};
+      };
+      Step& step = exchange.steps[0];
+      step.sends = {{right, 0, buffer()}, {left, 1, buffer()}};
+      step.receives = {{left, 0, buffer()}, {right, 1, buffer()}};
     }
+    std::size_t bytes_sent() const { return 2 * exchange.largest_message(); }
   };
 
-  // Seconds of a shift among several in a row, the fastest, of the slowest rank. Adds the time taken to `spent`.
+  // Seconds of a shift, the mean of several in a row, the fastest row, of the slowest rank. Adds the time taken to
+  // `spent`.
   double time_of(const Shift& shift, const Crossover& way, double& spent) {
     const double begin = now_seconds();
     const auto compiled =
         compile_with(shift.exchange, way, shift.exchange.largest_message(), [this] { world_.barrier(); });
-    const std::uint64_t row = std::clamp<std::uint64_t>(bytes_in_a_row / shift.out->size(), 2, 8);
+    const std::uint64_t row = std::clamp<std::uint64_t>(bytes_in_a_row / shift.bytes_sent(), 1, 8);
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 4; ++i) {
       world_.barrier();
@@ -392,6 +399,7 @@ class PipelinedTransport : public Transport {
   bool shares_cores_;
   std::vector<bool> near_;          // by rank
   std::vector<Crossover> choices_;  // by message size, from 0 on
+  std::size_t measured_to_ = 0;     // bytes; longer messages have the last choice
 };
 
 const RegisteredTransport registered_pipelined("pipelined",

@@ -30,6 +30,8 @@ def earlier_launches(home: Home, record: Record) -> list[Record]:
             earlier = load_record(entry.path)
         except UsageError:  # gone, or no longer a record
             continue
-        if earlier.parts is not None and conditions_of(earlier) == conditions:
+        if earlier.parts is None or earlier.approach != record.approach:
+            continue
+        if conditions_of(earlier) == conditions:
             found.append(earlier)
     return found

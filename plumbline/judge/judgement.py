@@ -332,7 +332,9 @@ def together(
 
 def basis_of(record: Record) -> Basis:
     """The meaning of the parts' times beside the cases of ``record``."""
-    if yardstick_of(record.benchmark.name, record.transport_name) is not None:
+    form = record.parameters.get("form", "exchange")
+    name = record.benchmark.name
+    if yardstick_of(name, record.transport_name, record.approach, form) is not None:
         return "yardstick"
     return "links" if any(case.message_bytes() for case in record.cases) else "bounds"
 

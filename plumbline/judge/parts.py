@@ -19,7 +19,7 @@ from plumbline.judge.levels import Level, level_of
 from plumbline.model.benchmarks import Model
 from plumbline.model.limits import LIMITS
 from plumbline.model.roofline import CACHES
-from plumbline.model.yardsticks import Yardstick
+from plumbline.model.yardsticks import Yardstick, is_copied
 from plumbline.record.record import Case, PartCase, PartVisit, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment
@@ -68,17 +68,26 @@ def wanted(
         lines = list(_ceilings(planned, options)) if model.NEEDS in ("device", "updates") else []
     elif model.NEEDS == "legs" and not any("message_bytes" in c["labels"] for c in planned.cases):
         lines = list(_moved_and_computed(planned))
-    elif planned.transport in RELAYED | {"mpi"} and model.NEEDS == "legs":
+    elif model.NEEDS == "legs" and _part(planned, options):
         lines = list(_links(planned, options))
     else:
         lines = []
     return "; ".join(lines)
 
 
+def _part(planned: Planned, options: Mapping[str, str]) -> str:
+    """The part of ``links`` with a transport's bare calls; empty if there is none."""
+    if planned.transport in RELAYED:
+        return "relay"
+    if planned.transport == "mpi":
+        return "exchange"
+    return "copy" if is_copied(planned.transport, options.get("approach")) else ""
+
+
 def _links(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
     if options.get("form", "exchange") != "exchange":
         return
-    part = "relay" if planned.transport in RELAYED else "exchange"
+    part = _part(planned, options)
     more = f" replications={options['replications']}" if "replications" in options else ""
     sizes: dict[str, set[int]] = {}
     for labels in (case["labels"] for case in planned.cases):

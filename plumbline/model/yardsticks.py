@@ -51,7 +51,8 @@ YARDSTICKS: Mapping[str, Yardstick] = {
 }
 # They measure the limits by which others are judged, so there is nothing to judge them by.
 LIMITS_THEMSELVES = frozenset({"ceilings", "links", "noise"})
-# Over these transports b_eff and ptrans consist of bare calls, which are measured themselves.
+# Over these transports b_eff and ptrans consist of bare calls, which are measured themselves; so
+# does b_eff where is_copied().
 BARE = frozenset({"none", "local", "mpi", "staged", "pipelined"})
 _OVER_OTHERS: Mapping[str, Yardstick] = {
     "b_eff": Yardstick(messages=(8, 4096, 262144)),
@@ -59,8 +60,17 @@ _OVER_OTHERS: Mapping[str, Yardstick] = {
 }
 
 
-def yardstick_of(benchmark: str, transport: str) -> Yardstick | None:
+def is_copied(transport: str, approach: str | None, form: object = "exchange") -> bool:
+    """Whether messages are copies by a device into a neighbour's memory, as those of ``links``."""
+    return (transport, approach, form) == ("peer", "host-buffered", "exchange")
+
+
+def yardstick_of(
+    benchmark: str, transport: str, approach: str | None = None, form: object = "exchange"
+) -> Yardstick | None:
     """The yardstick of ``benchmark``, or None; tests of OSU under their own names have its own."""
+    if benchmark == "b_eff" and is_copied(transport, approach, form):
+        return None
     if transport not in BARE and benchmark in _OVER_OTHERS:
         return _OVER_OTHERS[benchmark]
     if benchmark.startswith("osu_") and benchmark != "osu_shmem":

@@ -343,7 +343,8 @@ def with_parts(plan: RunPlan) -> RunPlan:
     world, name = plan.session.engine.description.world, plan.benchmark.name
     sends = world == "mpi" and plan.request.ranks > 1
     planned = Planned(document["transport"], document["planned"], document["device"], sends)
-    yardstick = yardstick_of(name, planned.transport or "none")
+    way = (given.values.get("approach"), given.values.get("form", "exchange"))
+    yardstick = yardstick_of(name, planned.transport or "none", *way)
     if world == "shmem" and planned.transport != "none" and yardstick is None:
         return plan  # a world without bare messages
     text = wanted(model_of(name), planned, given.values, yardstick)

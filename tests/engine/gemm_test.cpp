@@ -104,7 +104,7 @@ TEST(GemmBound, GrowsWithTheSumAndItsRounding) {
   EXPECT_LT(of("half", 256), Bound(half, in_half).of(1, 1));
 }
 
-// alpha A B + beta C as it is written down.
+// alpha A B as it is written down.
 std::vector<double> product_of(const Problem& problem, const Values& values) {
   std::vector<double> product(problem.c_items());
   for (std::size_t i = 0; i < problem.rows; ++i)
@@ -112,7 +112,7 @@ std::vector<double> product_of(const Problem& problem, const Values& values) {
       double sum = 0;
       for (std::size_t k = 0; k < problem.inner; ++k)
         sum += values.a[i * problem.inner + k] * values.b[k * problem.columns + j];
-      product[i * problem.columns + j] = problem.alpha * sum + problem.beta * values.c[i * problem.columns + j];
+      product[i * problem.columns + j] = problem.alpha * sum;
     }
   return product;
 }
@@ -122,12 +122,21 @@ struct Made {
   Provenance origin{7, 3};
   Values values;
   Reference reference;
+  static constexpr std::size_t c_first = 5;
 
   explicit Made(const Problem& wanted)
       : problem(wanted), values(make_values(problem, origin)), reference(problem, values, origin) {}
 
+  // alpha A B + beta C, with C from an item on.
+  std::vector<double> product(const Values& of, std::size_t first = c_first) const {
+    std::vector<double> all = product_of(problem, of), c(all.size());
+    fill(c, problem.element.stored, origin, Matrix::c, first);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += problem.beta * c[i];
+    return all;
+  }
   Validation compared(const std::vector<double>& product) const {
-    return compare(problem, rounding_of(problem.element), reference, bytes_of(product, problem.element.stored))
+    return compare(problem, rounding_of(problem.element), reference, origin, c_first,
+                   bytes_of(product, problem.element.stored))
         .validation;
   }
 };
@@ -155,7 +164,7 @@ TEST(GemmReference, ItsProofSeesOneWrongElement) {
 TEST(GemmComparison, PassesARightProductOfEveryType) {
   for (const char* type : {"half", "float", "double", "tf32"}) {
     const Made made(problem_of(type, 30, 20, 100));
-    const Validation found = made.compared(product_of(made.problem, made.values));
+    const Validation found = made.compared(made.product(made.values));
     EXPECT_LE(found.error, found.tolerance) << type;
     EXPECT_EQ(found.wrong_items, 0u);
     EXPECT_EQ(found.items_checked, 600u);
@@ -164,13 +173,21 @@ TEST(GemmComparison, PassesARightProductOfEveryType) {
 
 TEST(GemmComparison, NamesTheFirstWrongElementAndCountsThem) {
   const Made made(problem_of("float", 30, 20, 100));
-  auto product = product_of(made.problem, made.values);
+  auto product = made.product(made.values);
   product[2 * 20 + 5] += 1e-3;
   product[29 * 20 + 19] = std::numeric_limits<double>::quiet_NaN();
   const Validation found = made.compared(product);
   EXPECT_FALSE(found.error <= found.tolerance);
   EXPECT_EQ(found.wrong_items, 2u);
   EXPECT_THAT(found.detail, HasSubstr("C[2][5] is "));
+}
+
+TEST(GemmComparison, FailsAnotherRepetitionsC) {
+  for (const char* type : {"half", "bfloat16", "float", "double", "tf32"}) {
+    const Made made(problem_of(type, 30, 20, 100));
+    const Validation found = made.compared(made.product(made.values, Made::c_first + 16));
+    EXPECT_GT(found.wrong_items, 500u) << type;
+  }
 }
 
 // The bound must reject products without half of the inner indices, in every type and down to small matrices.
@@ -180,8 +197,7 @@ TEST(GemmComparison, FailsHalfOfTheWork) {
       const Made made(square(type, size));
       Values half = made.values;
       for (std::size_t k = size / 2 * size; k < half.b.size(); ++k) half.b[k] = 0;
-      auto product = product_of(made.problem, half);
-      const Validation found = made.compared(product);
+      const Validation found = made.compared(made.product(half));
       EXPECT_GT(found.error, 8 * found.tolerance) << type << " " << size;
       EXPECT_GT(found.wrong_items, size * size * 3 / 4) << type << " " << size;
     }

@@ -16,6 +16,7 @@
 #include "transport/port.hpp"
 #include "transport/staged.hpp"
 #include "transport/transport.hpp"
+#include "world/collect.hpp"
 #include "world/team.hpp"
 
 namespace plumb {
@@ -549,6 +550,36 @@ std::vector<Setting> settings() {
   std::erase_if(all,
                 [](const Setting& one) { return Registry<TransportEntry>::instance().find(one.transport) == nullptr; });
   return all;
+}
+
+// By itself, unlike the transports above, whose pieces are given.
+TEST(PipelinedTransport, ChoosesPiecesAlikeOnAllRanks) {
+  const DeviceCatalogue catalogue;
+  World& world = test_world();
+  const auto device =
+      catalogue.open(catalogue.choose({"native", "", "", "native"}, world.rank(), world.size(), world.local_rank()));
+  const auto transport = find_transport("pipelined").make(world, *device, {});
+  const Json facts = transport->facts();
+  const std::vector<std::string> all = all_texts(world, facts.dump());
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 1u);
+  EXPECT_GE(facts.at("measured_to_bytes"), 16384);
+  std::size_t from = 0, piece = 0;
+  std::string through = "segment";
+  for (const Json& choice : facts.at("pieces")) {
+    const bool first = &choice == &facts.at("pieces").front();
+    if (first) {
+      EXPECT_EQ(choice.at("from_bytes"), 0u) << "there is a choice for each size";
+      EXPECT_EQ(choice.at("piece_bytes"), 0u) << "the shortest messages are staged";
+    } else {
+      EXPECT_GT(choice.at("from_bytes"), from);
+      EXPECT_TRUE(choice.at("piece_bytes") != piece || choice.at("through") != through) << choice;
+      EXPECT_LE(choice.at("piece_bytes"), 2 * choice.at("from_bytes").get<std::size_t>()) << choice;
+    }
+    from = choice.at("from_bytes");
+    piece = choice.at("piece_bytes");
+    through = choice.at("through");
+  }
+  EXPECT_LE(from, facts.at("measured_to_bytes"));
 }
 
 TEST(ChannelTransport, NamesTheLinkThatIsMissing) {

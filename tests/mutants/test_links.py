@@ -25,7 +25,7 @@ def outcomes(tmp_path: Path, name: str, part: str) -> set[str]:
     return {case["outcome"]["status"] for case in record["cases"]}
 
 
-@pytest.mark.parametrize("part", ["relay", "exchange"])
+@pytest.mark.parametrize("part", ["relay", "exchange", "copy"])
 def test_wrong_links_fail(tmp_path: Path, part: str) -> None:
     for way in WRONG:
         assert outcomes(tmp_path, f"mutant-links-{way}", part) == {"failed"}, way

@@ -2,7 +2,8 @@
 
 ``mutant-repetitions-NAME`` has each case of a benchmark three times: over a device to which nothing is
 given after the first repetition (``stale``), which gives nothing back either (``dead``), and which does
-nothing in the third of four repetitions (``middle``), the fastest by its clock.
+nothing in the third of four repetitions (``middle``), the fastest by its clock. On several ranks one of
+them does so alone (``rank``).
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ RUNS = {
     "b_eff-read": ("--transport", "staged", "--part", "read", "--max-size", "4"),
     "b_eff-write": ("--transport", "staged", "--part", "write", "--max-size", "4"),
     "ptrans": ("--transport", "staged", "--size", "67", "--block-size", "5"),
+    "gemm": ("--size", "33"),
+    "gemm-library": ("--size", "33", "--variant", "library"),
+    "shallow_water": ("--steps", "5", "--size", "0"),
+    "npb_mg": ("--class", "S", "--variant", "device", "--runtime", "opencl"),
 }
 RIGHT = ("stale/link/read", "stale/natural/read")
 """Only reads from the device are timed here, and these it does."""
@@ -33,8 +38,9 @@ RIGHT = ("stale/link/read", "stale/natural/read")
 @pytest.mark.parametrize("name", RUNS)
 def test_repetitions_left_out_are_seen(tmp_path: Path, name: str) -> None:
     benchmark = "mutant-repetitions-" + name.partition("-")[0]
-    words = ("--runtime", "native", "--repetitions", "3", "--sync", "barrier")
-    _, record = run(tmp_path, 1, benchmark, *RUNS[name], *words)
+    runtime = () if "--runtime" in RUNS[name] else ("--runtime", "native")
+    words = (*RUNS[name], *runtime, "--repetitions", "3", "--sync", "barrier")
+    _, record = run(tmp_path, 1, benchmark, *words)
     outcomes = {
         case["key"]: case["outcome"]["status"]
         for case in record["cases"]
@@ -43,3 +49,14 @@ def test_repetitions_left_out_are_seen(tmp_path: Path, name: str) -> None:
     assert {key.partition("/")[0] for key in outcomes} == {"stale", "dead", "middle"}
     for key, status in outcomes.items():
         assert status == ("passed" if key.startswith(RIGHT) else "failed"), key
+
+
+def test_a_repetition_left_out_by_one_rank_is_seen(tmp_path: Path) -> None:
+    """It is not the slowest."""
+    words = ("--elements", "1003", "--runtime", "native", "--repetitions", "3", "--sync", "barrier")
+    _, record = run(tmp_path, 2, "mutant-repetitions-stream", *words)
+    outcomes = [
+        case["outcome"]["status"] for case in record["cases"] if case["key"].startswith("rank/")
+    ]
+    assert outcomes
+    assert set(outcomes) == {"failed"}

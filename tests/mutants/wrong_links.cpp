@@ -26,15 +26,26 @@ class WrongLinks : public links::Links {
   void run(Session& session, const Case& measured, Timed& timed) override {
     count_ = timed.count();
     Links::run(session, measured, timed);
+    if (flips_) flip(session, slot(lanes() - 1, count_));
   }
 
  protected:
   void deliver(std::uint64_t turn, bool yields) override {
     if (delivers_(turn, count_)) Links::deliver(turn, yields);
-    if (flips_ && turn + 1 == count_) receives_.back().at[receives_.back().bytes - 1] ^= std::byte{1};
   }
 
  private:
+  // The last byte of a message.
+  static void flip(Session& session, BufferView message) {
+    message.offset += message.size - 1;
+    message.size = 1;
+    std::byte byte{};
+    const auto queue = session.device.make_queue();
+    queue->read(message, &byte);
+    byte ^= std::byte{1};
+    queue->write(&byte, message);
+  }
+
   std::string name_;
   Delivers delivers_;
   bool flips_;

@@ -13,6 +13,10 @@
 #include "benchmarks/hpcc/ptrans/ptrans.hpp"
 #include "benchmarks/hpcc/random_access/random_access.hpp"
 #include "benchmarks/hpcc/stream/stream.hpp"
+#include "benchmarks/shmem/graph500/graph500.hpp"
+#include "benchmarks/shmem/npb/is.hpp"
+#include "benchmarks/shmem/npb/mg.hpp"
+#include "benchmarks/shmem/ssca1/ssca1.hpp"
 #include "tests/mutants/spoiled_device.hpp"
 
 namespace plumb::mutants {
@@ -22,12 +26,14 @@ namespace {
 struct MomentOfRun {
   std::uint64_t repetition = 0;
   bool is_timed = false;
+  int rank = 0;
 };
 
 struct Failure {
   std::string name;
   bool (*omits)(const MomentOfRun&);  // what is given to the device
   bool reads_as_well;
+  bool of_one_rank = false;
 };
 
 const std::vector<Failure>& failures() {
@@ -36,6 +42,8 @@ const std::vector<Failure>& failures() {
       {"dead", [](const MomentOfRun& now) { return now.repetition > 1; }, true},
       // With three repetitions: neither the first, nor the last.
       {"middle", [](const MomentOfRun& now) { return now.is_timed && now.repetition == 3; }, true},
+      // On a rank that is not the slowest.
+      {"rank", [](const MomentOfRun& now) { return now.is_timed && now.repetition == 3 && now.rank == 1; }, true, true},
   };
   return all;
 }
@@ -80,6 +88,7 @@ class OverRepetitions : public Base {
       std::vector<Case> cases;
       for (const Case& right : group.cases)
         for (const Failure& way : failures()) {
+          if (way.of_one_rank && plan.ranks == 1) continue;
           Case& wrong = cases.emplace_back(right);
           wrong.key = way.name + "/" + right.key;
           wrong.labels["fails"] = way.name;
@@ -104,6 +113,7 @@ class OverRepetitions : public Base {
   }
   void reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override {
     state_.now.repetition = repetition;
+    state_.now.rank = session_->world.rank();
     Base::reset(*session_, measured, repetition, count);
   }
   void run(Session&, const Case& measured, Timed& timed) override {
@@ -144,6 +154,10 @@ const RegisteredBenchmark benchmarks_over_repetitions[] = {
     over_repetitions<hpl::Hpl>("hpl"),
     over_repetitions<shallow_water::ShallowWater>("shallow_water"),
     over_repetitions<links::Links>("links"),
+    over_repetitions<graph500::Graph500>("graph500"),
+    over_repetitions<ssca1::Ssca1>("ssca1"),
+    over_repetitions<npb::Is>("npb_is"),
+    over_repetitions<npb::Mg>("npb_mg"),
 };
 
 }  // namespace

@@ -6,6 +6,7 @@ import copy
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -14,9 +15,11 @@ from conftest import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.base.paths import Home
 from plumbline.engine.program import all_benchmarks
 from plumbline.judge import usual
 from plumbline.judge.causes import causes
+from plumbline.judge.history import earlier_launches
 from plumbline.judge.judgement import (
     Beside,
     Earlier,
@@ -32,7 +35,8 @@ from plumbline.judge.usual import common_shift, steadied, usual_of, usual_of_pee
 from plumbline.model.benchmarks import model_of
 from plumbline.model.prediction import Prediction
 from plumbline.model.yardsticks import LIMITS_THEMSELVES, yardstick_of
-from plumbline.record.record import Record, parse_record
+from plumbline.record.record import Record, load_record, parse_record
+from plumbline.record.store import Store
 
 DOCUMENT: dict[str, Any] = json.loads((DATA / "records" / "1.2.0.json").read_text())
 PART_S = 20e-6
@@ -282,6 +286,19 @@ def test_earlier_launches_narrow_an_expectation(
     assert verdict(judge(record(0.85 * times), None, None, earlier))[0] == expected
 
 
+def test_launches_of_another_approach_are_no_history(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for number, approach in enumerate(("device", "host", "device")):
+        document = copy.deepcopy(DOCUMENT)
+        document["started"] = f"2026-01-01T00:00:0{number}Z"
+        document["transport"] |= {"name": "peer", "scheduled_by": approach}
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(document))
+        Store(home).add(path)
+    found = earlier_launches(home, load_record(path))
+    assert [one.started for one in found] == ["2026-01-01T00:00:00Z"]
+
+
 def test_history_never_excuses_a_slow_transport() -> None:
     always = [record(1.5) for _ in range(10)]
     assert verdict(judge(record(1.5), None, None, always))[0] == "slow"
@@ -309,7 +326,30 @@ def test_parts_for_a_transport() -> None:
         assert wanted(model, Planned(transport, cases, None), {}) == text
     assert wanted(model, Planned("staged", cases, None), {"form": "batched"}) == ""
     assert wanted(model, Planned("channel", cases, None), {}) == ""
+    copies = wanted(model, Planned("peer", cases, None), {"approach": "host-buffered"})
+    assert copies == "links part=copy ring=natural sizes=1,1024"
     assert wanted(None, Planned("staged", cases, None), {}) == ""
+
+
+@pytest.mark.parametrize(("times", "expected"), [(1.0, "ok"), (1.5, "slow")])
+def test_copies_into_a_neighbour_are_judged_without_history(times: float, expected: str) -> None:
+    by_relays = record(times)
+    assert by_relays.parts is not None
+    parts = [
+        part.model_copy(
+            update={
+                "labels": {**part.labels, "part": "copy"},
+                "visits": [visit.model_copy(update={"shares": {}}) for visit in part.visits],
+            }
+        )
+        for part in by_relays.parts.cases
+    ]
+    assert by_relays.transport is not None
+    changes = {
+        "transport": by_relays.transport.model_copy(update={"name": "peer"}),
+        "parts": by_relays.parts.model_copy(update={"cases": parts}),
+    }
+    assert verdict(judge(by_relays.model_copy(update=changes), None, None))[0] == expected
 
 
 def searched(case: float = 1.0, part: float = 1.0, noise: float = 0.01) -> Record:
@@ -374,6 +414,9 @@ def test_every_benchmark_that_moves_or_computes_has_parts() -> None:
     assert wanted(None, planned, {}, stick) == f"{text}; links part=exchange beside=all sizes=1024"
     assert yardstick_of("b_eff", "staged") is None
     assert yardstick_of("b_eff", "peer") is not None
+    assert yardstick_of("b_eff", "peer", "host-buffered") is None
+    assert yardstick_of("b_eff", "peer", "host-buffered", "batched") is not None
+    assert yardstick_of("ptrans", "peer", "host-buffered") is not None
 
 
 def test_parts_for_long_messages_and_memory() -> None:

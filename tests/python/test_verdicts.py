@@ -8,33 +8,36 @@ import random
 import sys
 from pathlib import Path
 
-import pytest
 from conftest import DATA, ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 
 import verdicts
 
+WISH = argparse.Namespace(percent=[25, 50], pairs=10, draws=2, seed=1, svg=True)
 
-@pytest.fixture
-def launches(tmp_path: Path) -> Path:
-    """Twenty launches that differ by one percent."""
+
+def launches_without_parts(folder: Path, count: int) -> None:
+    """Launches that differ by one percent."""
     draw = random.Random(3)
     document = json.loads((DATA / "record.json").read_text())
     document["cases"] = document["cases"][:5]
-    for number in range(20):
+    for number in range(count):
         for case in document["cases"]:
             level = draw.lognormvariate(0, 0.01)
-            by_rank = [[3e-6 * level] * 4] * 2
-            case["samples"]["by_rank"] = by_rank
-        (tmp_path / f"{number:02}.json").write_text(json.dumps(document))
-    return tmp_path
+            case["samples"]["by_rank"] = [[3e-6 * level] * 4] * 2
+        (folder / f"as-is-{number:03}.json").write_text(json.dumps(document))
 
 
-def test_quiet_launches_raise_no_alarm_and_show_what_is_planted(launches: Path) -> None:
-    wish = argparse.Namespace(folder=launches, pairs=10, draws=2, seed=1)
-    found = list(verdicts.simulate(wish))
-    assert len(found) == 2 * (1 + 3 * 4)
+def test_quiet_launches_raise_no_alarm_and_show_what_is_planted(tmp_path: Path) -> None:
+    launches_without_parts(tmp_path, 20)
+    (tmp_path / "planted-000.json").write_text("no launch as it is")
+    found = list(verdicts.simulated(tmp_path, WISH))
+    assert len(found) == 2 * (1 + 3 * 2)
+    assert {one["what"].removeprefix(tmp_path.name) for one in found} == {
+        ", compare --ab",
+        ", compare",
+    }
     null = [one for one in found if one["plant"] == "none"]
     assert [(one["false_alarm_cases"], one["detected"]) for one in null] == [(0, None)] * 2
     strong = [one for one in found if one["percent"] == 25 and one["plant"] in ("one", "all")]
@@ -43,16 +46,12 @@ def test_quiet_launches_raise_no_alarm_and_show_what_is_planted(launches: Path) 
     some = [one for one in found if one["plant"] == "three" and one["percent"] == 25]
     assert [one["told_apart"] for one in some] == [1, 1]
     assert {one["told_apart"] for one in null} == {0}
-    drawn = verdicts.svg(found, "b_eff")
+    drawn = (tmp_path / "compare.svg").read_text()
     assert drawn.count("<polyline") == 6
     assert "planted slow-down" in drawn
     assert len(list(verdicts.table(found))) == 1 + len(found)
-
-
-def test_too_few_launches_say_how_many(launches: Path) -> None:
-    wish = argparse.Namespace(folder=launches, pairs=11, draws=4, seed=1)
-    with pytest.raises(SystemExit, match="20 launches are too few for 11 pairs: 22"):
-        next(verdicts.simulate(wish))
+    (tmp_path / "as-is-019.json").unlink()
+    assert list(verdicts.simulated(tmp_path, WISH)) == []  # too few for ten pairs
 
 
 def test_words_are_counted_by_what_was_planted() -> None:
@@ -70,7 +69,7 @@ def test_words_are_counted_by_what_was_planted() -> None:
     }
 
 
-def launches_with_parts(folder: Path, count: int, name: str = "{:02}.json") -> None:
+def launches_with_parts(folder: Path, count: int, name: str) -> None:
     """Records whose cases take as long as their parts, within one percent."""
     document = json.loads((DATA / "records" / "1.2.0.json").read_text())
     draw = random.Random(4)
@@ -103,13 +102,13 @@ def test_launches_in_turn_are_judged_by_those_that_are_as_they_are(tmp_path: Pat
 
 
 def test_runs_are_judged_with_those_before_them(tmp_path: Path) -> None:
-    launches_with_parts(tmp_path, 8)
-    found = list(verdicts.judged(argparse.Namespace(folder=tmp_path)))
+    launches_with_parts(tmp_path, 8, "as-is-{:03}.json")
+    found = list(verdicts.simulated(tmp_path, WISH))
     null = [one for one in found if one["plant"] == "none"]
     assert [(one["what"], one["runs"], one["false_alarm_runs"]) for one in null] == [
-        ("run, fresh", 8, 0),
-        ("run, history", 2, 0),
+        (f"{tmp_path.name}, run, fresh", 8, 0),
+        (f"{tmp_path.name}, run, history", 2, 0),
     ]
     strong = [one for one in found if one["percent"] == 50]
     assert [one["detected"] for one in strong] == [1] * 4
-    assert "dashed: run, history" in verdicts.svg(found, "b_eff")
+    assert "dashed: run, history" in (tmp_path / "run.svg").read_text()

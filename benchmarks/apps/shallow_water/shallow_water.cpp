@@ -558,9 +558,11 @@ Validation ShallowWater::validate(Session& session, const Case&, std::uint64_t, 
     facts_["level_off_exact"] = finite_or_null(off_exact(values, static_cast<double>(count) * setup_->job.time_step));
   facts_["reference_roundings_per_stage"] = finite_or_null(off_);
   facts_["level_rms_m"] = finite_or_null(level_rms(values));
-  if (!strayed_.empty()) {
+  const std::string problem =
+      solver_->was_poisoned() ? strayed_ : "the device does not hold what was written before the repetition";
+  if (!problem.empty()) {
     validation.error = std::numeric_limits<double>::quiet_NaN();
-    if (validation.detail.empty()) validation.detail = strayed_;
+    if (validation.detail.empty()) validation.detail = problem;
   }
   if (!(validation.error <= tolerance) && validation.detail.empty())
     validation.detail = fmt::format("elements are off by {:.3g} roundings a stage", validation.error);

@@ -216,6 +216,10 @@ void Solver::reset(const Coefficients& start) {
       for (std::size_t c = 0; c < components; ++c)
         put(start[part_.index[i] * components + c], image, job_.place(c, i, stride_));
     queue_->write(image.data(), whole(*buffer));
+    if (buffer != states_.back()) continue;
+    std::vector<std::byte> held(image.size());
+    queue_->read(whole(*buffer), held.data());
+    was_poisoned_ = held == image;
   }
   for (Buffer* buffer : {outgoing_.get(), incoming_.get()}) {
     const std::vector<std::byte> poison(buffer->size(), poison_byte);

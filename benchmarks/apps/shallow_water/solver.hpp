@@ -58,6 +58,8 @@ class Solver {
 
   // Untimed: the state at time 0, coefficients of the mesh's elements; everything else is poisoned.
   void reset(const Coefficients& start);
+  // Whether the device held the poison of the last reset: if it takes nothing any more, its state is an earlier one.
+  bool was_poisoned() const { return was_poisoned_; }
   // The steps `first` to `last` - 1, after all before. Complete on return.
   void advance(std::uint64_t first, std::uint64_t last, Timed* timed);
 
@@ -107,7 +109,7 @@ class Solver {
   const Mesh& mesh_;
   Job job_;
   Part part_;
-  bool is_given_;
+  bool is_given_, was_poisoned_ = false;
   std::uint32_t stride_ = 0, sent_ = 0, lanes_ = 1;  // lanes: elements of a work item
   std::size_t group_items_ = 64;
   std::unique_ptr<Queue> queue_;

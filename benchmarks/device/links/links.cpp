@@ -8,6 +8,7 @@
 
 #include "core/units.hpp"
 #include "transport/idle.hpp"
+#include "world/collect.hpp"
 
 namespace plumb::links {
 
@@ -59,15 +60,13 @@ Case Links::make_case(std::uint64_t bytes, const Plan& plan) const {
     result.labels["bytes"] = bytes;
   else
     result.labels.update({{"ring", ring_.get()}, {"message_bytes", bytes}});
-  result.payload = Payload(Message{part_ == "relay", bytes});
+  result.payload = Payload(Message{way(), bytes});
   result.items_to_check = p.lanes() * bytes;
   result.witnesses = p.lanes() * p.kept_bytes();
   result.most_operations = p.rounds;
   result.work.messages = p.lanes();
   result.work.bytes_sent = p.lanes() * bytes;
-  if (part_ == "relay") {
-    result.work.bytes_read = result.work.bytes_written = p.lanes() * bytes;
-  }
+  if (way() != Way::exchange) result.work.bytes_read = result.work.bytes_written = p.lanes() * bytes;
   return result;
 }
 
@@ -85,35 +84,48 @@ std::vector<Group> Links::groups(const Plan& plan) const {
 }
 
 void Links::prepare(Session& session, const Case& measured) {
-  const auto& [relayed, bytes] = measured.payload.as<Message>();
+  const auto& [way, bytes] = measured.payload.as<Message>();
+  way_ = way;
+  world_ = &session.world;
   pattern_ = pattern(bytes, {session.world.rank(), session.world.size(), session.seed});
-  relays_ = relayed;
   messages_ = session.world.bare_messages(2 * pattern_.lanes());
   if (!messages_) throw Unsupported("a world over " + session.world.info().kind + " has no bare messages");
-  Placement memory = relays_ ? session.memory : Placement{MemoryKind::host, {}};
-  memory.shared = false;
+  Placement memory = way_ == Way::exchange ? Placement{MemoryKind::host, {}} : session.memory;
+  memory.shared = way_ == Way::copy;
   buffers_ = std::make_unique<LaneBuffers>(session.device, memory, pattern_.lanes(), pattern_.lane_bytes());
   queue_ = session.device.make_queue();
-  const DeviceInfo& info = session.device.info();
   // A device on this process's threads needs the core of a waiting MPI call.
-  yields_ = relays_ && has_threads_here(info) && pattern_.bytes <= short_bytes;
+  const std::size_t sent = way_ == Way::copy ? 1 : pattern_.bytes;
+  yields_ = way_ != Way::exchange && has_threads_here(session.device.info()) && sent <= short_bytes;
   for (std::uint64_t i = 0; i < pattern_.lanes(); ++i) {
     const int right = pattern_.place.right(), left = pattern_.place.left();
     Lane lane{i % 2 == 0 ? right : left, i % 2 == 0 ? left : right, nullptr, nullptr};
-    if (relays_) {
-      lane.sent = allocate_host(session.device, pattern_.bytes);
-      lane.received = allocate_host(session.device, pattern_.bytes);
+    if (way_ != Way::exchange) {
+      lane.sent = allocate_host(session.device, sent);
+      lane.received = allocate_host(session.device, sent);
     }
     const int tag = static_cast<int>(i);
-    receives_.push_back({lane.from, tag, relays_ ? lane.received->host_pointer() : nullptr, pattern_.bytes});
-    sends_.push_back({lane.to, tag, relays_ ? lane.sent->host_pointer() : nullptr, pattern_.bytes});
+    receives_.push_back({lane.from, tag, lane.received ? lane.received->host_pointer() : nullptr, sent});
+    sends_.push_back({lane.to, tag, lane.sent ? lane.sent->host_pointer() : nullptr, sent});
     lanes_.push_back(std::move(lane));
+  }
+  if (way_ == Way::copy) open_neighbours(session);
+}
+
+void Links::open_neighbours(Session& session) {
+  if (world_->local_size() != world_->size())
+    throw Unsupported("copies into a neighbour's memory need all ranks on one host");
+  for (std::uint64_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i].queue = session.device.make_queue();
+    const std::vector<std::string> handles = all_texts(*world_, session.device.share(buffers_->lane(i)));
+    if (const int to = lanes_[i].to; to != world_->rank())
+      lanes_[i].there = session.device.open_shared(handles[static_cast<std::size_t>(to)]);
   }
 }
 
-BufferView Links::slot(std::uint64_t lane, std::uint64_t turn) const {
+BufferView Links::slot(Buffer& buffer, std::uint64_t turn) const {
   const std::uint64_t areas = pattern_.areas();
-  return {&buffers_->lane(lane), turn % areas * pattern_.pitch() + turn / areas * pattern_.stride(), pattern_.bytes};
+  return {&buffer, turn % areas * pattern_.pitch() + turn / areas * pattern_.stride(), pattern_.bytes};
 }
 
 void Links::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
@@ -132,15 +144,15 @@ void Links::run(Session&, const Case&, Timed& timed) {
   std::array<double, 3> seconds{};
   const std::uint64_t look = std::min(between_looks / 2, timed.count() - 1);
   for (std::uint64_t turn = 0; turn < timed.count(); ++turn) {
-    if (!relays_) {
-      exchange(turn);
+    if (way_ != Way::relay) {
+      way_ == Way::copy ? deliver(turn, yields_) : exchange(turn);
       continue;
     }
     const bool looks = turn % between_looks == look;
     relay(turn, looks ? times.data() : nullptr);
     for (std::size_t leg = 0; looks && leg < seconds.size(); ++leg) seconds[leg] += times[leg + 1] - times[leg];
   }
-  for (std::size_t leg = 0; relays_ && leg < seconds.size(); ++leg) timed.tally(legs[leg], seconds[leg]);
+  for (std::size_t leg = 0; way_ == Way::relay && leg < seconds.size(); ++leg) timed.tally(legs[leg], seconds[leg]);
 }
 
 // Sends the message of `turn` on; the receiver stores it as that of the next turn. `times`, unless null, receives the
@@ -167,7 +179,15 @@ void Links::exchange(std::uint64_t turn) {
   deliver(turn, false);
 }
 
-void Links::deliver(std::uint64_t, bool yields) {
+// A copied message is complete before its announcement is sent. The next turn overwrites what the neighbours sent in
+// this one, and each has announced its own.
+void Links::deliver(std::uint64_t turn, bool yields) {
+  for (std::size_t i = 0; way_ == Way::copy && i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    lane.queue->enqueue_copy(slot(i, turn), slot(lane.there ? *lane.there : buffers_->lane(i), turn + 1));
+  }
+  for (const Lane& lane : lanes_)
+    if (lane.queue) lane.queue->finish();
   messages_->exchange(receives_, sends_, yields);
 }
 
@@ -185,6 +205,7 @@ void Links::release() {
   receives_.clear();
   sends_.clear();
   lanes_.clear();
+  if (way_ == Way::copy && world_ != nullptr) world_->barrier();  // all have closed the memory: its owner may free it
   buffers_.reset();
   queue_.reset();
   messages_.reset();

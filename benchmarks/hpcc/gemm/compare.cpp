@@ -18,14 +18,14 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct RowFinding {
   double worst_ratio = 0, largest_error = 0;
   std::size_t wrong = 0, first_wrong = 0;
-  double is = 0;
+  double is = 0, should_be = 0;
 };
 
 RowFinding compare_row(const Problem& problem, const Bound& bound, const Reference& reference, std::size_t row,
-                       std::span<const double> values) {
+                       std::span<const double> values, std::span<const double> added) {
   RowFinding found;
   for (std::size_t j = 0; j < values.size(); ++j) {
-    const double exact = reference.at(row * problem.columns + j);
+    const double exact = reference.at(row * problem.columns + j) + problem.beta * added[j];
     const double difference = std::abs(values[j] - exact);
     const double error = std::isnan(difference) ? infinity : difference;
     const double ratio = error / bound.of(reference.scale(row, j), exact);
@@ -34,6 +34,7 @@ RowFinding compare_row(const Problem& problem, const Bound& bound, const Referen
     if (ratio > 1 && found.wrong++ == 0) {
       found.first_wrong = j;
       found.is = values[j];
+      found.should_be = exact;
     }
   }
   return found;
@@ -42,17 +43,18 @@ RowFinding compare_row(const Problem& problem, const Bound& bound, const Referen
 }  // namespace
 
 Comparison compare(const Problem& problem, const Rounding& rounding, const Reference& reference,
-                   std::span<const std::byte> product) {
+                   const Provenance& origin, std::size_t c_first, std::span<const std::byte> product) {
   const Bound bound(problem, rounding);
   const std::size_t row_bytes = problem.bytes(problem.columns);
   std::vector<RowFinding> rows(problem.rows);
 #pragma omp parallel if (problem.c_items() > worth_comparing_together)
   {
-    std::vector<double> values(problem.columns);
+    std::vector<double> values(problem.columns), added(problem.columns);
 #pragma omp for schedule(static)
     for (std::size_t i = 0; i < problem.rows; ++i) {
       load_scalars(product.subspan(i * row_bytes, row_bytes), problem.element.stored, values);
-      rows[i] = compare_row(problem, bound, reference, i, values);
+      fill(added, problem.element.stored, origin, Matrix::c, c_first + i * problem.columns);
+      rows[i] = compare_row(problem, bound, reference, i, values, added);
     }
   }
 
@@ -66,9 +68,8 @@ Comparison compare(const Problem& problem, const Rounding& rounding, const Refer
     validation.error = std::max(validation.error, row.worst_ratio);
     result.largest_error = std::max(result.largest_error, row.largest_error);
     if (row.wrong > 0 && validation.wrong_items == 0) {
-      const double exact = reference.at(i * problem.columns + row.first_wrong);
       validation.detail = fmt::format("C[{}][{}] is {:.9g}, should be {:.9g} within {:.2g}", i, row.first_wrong, row.is,
-                                      exact, bound.of(reference.scale(i, row.first_wrong), exact));
+                                      row.should_be, bound.of(reference.scale(i, row.first_wrong), row.should_be));
     }
     validation.wrong_items += row.wrong;
   }
@@ -165,7 +166,7 @@ void compare_rests(const Problem& problem, const Rounding& rounding, const Prove
     for (std::size_t at = 0; at < is.size();) {  // by row
       const std::size_t item = rests.first_item + at, row = item / problem.columns, column = item % problem.columns;
       const std::size_t count = std::min(is.size() - at, problem.columns - column);
-      const auto should_be = product.elements(row * problem.inner + shift, item + shift, column, count);
+      const auto should_be = product.elements(row * problem.inner + shift, rests.c_begin + item + shift, column, count);
       for (std::size_t j = 0; j < count; ++j) {
         const double difference = std::abs(is[at + j] - should_be.exact[j]);
         const double error = std::isnan(difference) ? infinity : difference;

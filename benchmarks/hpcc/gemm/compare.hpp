@@ -16,13 +16,15 @@ struct Comparison {
   double largest_error = 0;  // |C - C'|, HPCC FPGA's residual
 };
 
+// Items of C that the last operation of a sample uses: from c_first on.
 Comparison compare(const Problem& problem, const Rounding& rounding, const Reference& reference,
-                   std::span<const std::byte> product);
+                   const Provenance& origin, std::size_t c_first, std::span<const std::byte> product);
 
 // Checks the remainder of operations before the last in a buffer of some items of C: each element against a product of
 // its row and column in long double. Adds to the findings.
 struct Rests {
   std::size_t first_item, items;
+  std::size_t c_begin;  // item of C's content at the beginning of its buffer
   std::uint64_t count;  // number of operations
   std::span<const std::byte> before,
       guard;  // the buffer from the first operation's start to the last's, and past its end

@@ -18,7 +18,7 @@ void OneQueueForm::reset(const Inputs& inputs, std::uint64_t count) {
   const std::size_t a_bytes = problem_.bytes(problem_.a_items()), c_bytes = problem_.bytes(problem_.c_items());
   give(*queue_, inputs.a, *a_, slide_.sources(a_bytes, count));
   queue_->write(inputs.b.data(), whole(*b_));
-  give(*queue_, inputs.c, *c_, slide_.sources(c_bytes, count));
+  give(*queue_, inputs.c, *c_, slide_.sources(c_bytes, count), inputs.c_begin);
   const Slide::Range taken = slide_.targets(c_bytes, count);
   poison(*queue_, {out_.get(), taken.begin, taken.size + guard_bytes});
   for (const auto& buffer : scratch_) poison(*queue_, whole(*buffer));

@@ -13,9 +13,11 @@
 
 namespace plumb::gemm {
 
-// The matrices as stored on the device; A and C have room for all operations of a sample.
+// The matrices as stored on the device; A and C have room for all operations of a sample. C begins at another of c's
+// bytes in each repetition: a result of an earlier one is wrong.
 struct Inputs {
   std::vector<std::byte> a, b, c;
+  std::size_t c_begin = 0;
 };
 
 // Blocks of the FPGA's form (HPCC FPGA's BLOCK_SIZE, GEMM_BLOCK, GLOBAL_MEM_UNROLL) and its replications.

@@ -19,6 +19,12 @@ std::size_t local_memory_bytes(const Element& element, std::size_t block) {
   return blocks_in_local_memory * block * block * size_of(element.computed);
 }
 
+// The item of its content at which C begins, by repetition.
+constexpr std::uint64_t contents_of_c = 1024;
+constexpr std::size_t c_begin(std::uint64_t repetition) {
+  return repetition % contents_of_c * 16;
+}
+
 Provenance origin_of(const Session& session) {
   return {session.seed, static_cast<std::uint64_t>(session.world.rank())};
 }
@@ -146,9 +152,9 @@ std::vector<Group> Gemm::groups(const Plan&) const {
   group.device_bytes =
       wanted.bytes(copies * (wanted.a_items() + wanted.b_items()) + 2 * wanted.c_items()) + (copies + 2) * room;
   group.largest_buffer_bytes = wanted.bytes(std::max({wanted.a_items(), wanted.b_items(), wanted.c_items()})) + room;
-  // A, B, C and the product as stored on the device, the reference, and A, B, C in double during its computation.
+  // A, B, C and the product as stored on the device, the reference, and A and B in double during its computation.
   group.host_bytes = wanted.bytes(wanted.a_items() + wanted.b_items() + 2 * wanted.c_items()) +
-                     sizeof(double) * (wanted.a_items() + wanted.b_items() + 2 * wanted.c_items());
+                     sizeof(double) * (wanted.a_items() + wanted.b_items() + wanted.c_items());
   return {group};
 }
 
@@ -200,8 +206,13 @@ void Gemm::prepare(Session& session, const Case&) {
   };
   const std::size_t more = slide_.source(0) / size_of(stored);  // for the operations before the last
   inputs_ = {bytes(Matrix::a, problem_.a_items() + more), bytes(Matrix::b, problem_.b_items()),
-             bytes(Matrix::c, problem_.c_items() + more)};
+             bytes(Matrix::c, problem_.c_items() + more + c_begin(contents_of_c - 1))};
   largest_error_ = 0;
+}
+
+void Gemm::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) {
+  inputs_.c_begin = problem_.bytes(c_begin(repetition));
+  form_->reset(inputs_, count);
 }
 
 void Gemm::run(Session&, const Case&, Timed& timed) {
@@ -209,24 +220,24 @@ void Gemm::run(Session&, const Case&, Timed& timed) {
   timed.device_seconds(form_->finish());
 }
 
-Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uint64_t count) {
+Validation Gemm::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
   const Provenance origin = origin_of(session);
+  const std::size_t first = slide_.source(0) / size_of(problem_.element.stored);
   if (!reference_) {
-    const std::size_t first = slide_.source(0) / size_of(problem_.element.stored);
     reference_ = std::make_unique<Reference>(problem_, make_values(problem_, origin, first), origin);
   }
   product_.assign(problem_.bytes(problem_.c_items()), std::byte{0xff});  // detects a read that does not happen
   for (const Output& output : form_->outputs())
     output.queue->read({output.buffer, slide_.target(0), problem_.bytes(output.items)},
                        product_.data() + problem_.bytes(output.first_item));
-  Comparison found = compare(problem_, form_->rounding(), *reference_, product_);
+  Comparison found = compare(problem_, form_->rounding(), *reference_, origin, first + c_begin(repetition), product_);
   for (const Output& output : form_->outputs()) {
     const std::size_t first = slide_.target(count - 1), last = slide_.target(0);
     std::vector<std::byte> before(last - first), guard(guard_bytes);
     output.queue->read({output.buffer, first, before.size()}, before.data());
     output.queue->read({output.buffer, last + problem_.bytes(output.items), guard.size()}, guard.data());
-    compare_rests(problem_, form_->rounding(), origin, slide_, {output.first_item, output.items, count, before, guard},
-                  found);
+    compare_rests(problem_, form_->rounding(), origin, slide_,
+                  {output.first_item, output.items, c_begin(repetition), count, before, guard}, found);
   }
   found.validation.items_checked += count - 1;  // each operation before the last is one item
   largest_error_ = std::max(largest_error_, found.largest_error);

@@ -30,7 +30,7 @@ class Gemm : public Benchmark {
   void check_device(const Plan& plan, const DeviceInfo& device) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
-  void reset(Session&, const Case&, std::uint64_t, std::uint64_t count) override { form_->reset(inputs_, count); }
+  void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override;
   void run(Session&, const Case&, Timed& timed) override;
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override;
   Json facts() const override;

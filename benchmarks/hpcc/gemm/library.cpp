@@ -21,7 +21,7 @@ class LibraryForm final : public OneQueueForm {
 
   void reset(const Inputs& inputs, std::uint64_t count) override {
     OneQueueForm::reset(inputs, count);
-    queue_->write(inputs.c.data() + slide_.source(0), out(0));
+    queue_->write(inputs.c.data() + inputs.c_begin + slide_.source(0), out(0));
   }
   void enqueue(std::uint64_t later) override {
     queue_->enqueue_call([this, later](Queue& own) { library_->enqueue(own, a(later), whole(*b_), out(later)); });

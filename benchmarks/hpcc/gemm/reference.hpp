@@ -1,4 +1,5 @@
-// The reference product, in double by OpenBLAS, verified by a product with a random vector in higher precision.
+// The reference alpha A B, in double by OpenBLAS, verified by a product with a random vector in higher precision. C has
+// other numbers in each repetition, so it is added where they are compared.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,11 @@
 
 namespace plumb::gemm {
 
-// Matrices as doubles, during the computation of the reference.
+// A, from its item `first` on, and B as doubles, during the computation of the reference.
 struct Values {
-  std::vector<double> a, b, c;
+  std::vector<double> a, b;
 };
 
-// A and C from their items `first` on.
 Values make_values(const Problem& problem, const Provenance& origin, std::size_t first = 0);
 
 class Reference {
@@ -35,8 +35,8 @@ class Reference {
   std::vector<double> column_norms_;  // |b_j|
 };
 
-// Maximum over rows i of |R x - alpha A (B x) - beta C x|_i over its bound, with random signs x, in long double: above
-// 1, R is not alpha A B + beta C.
+// Maximum over rows i of |R x - alpha A (B x)|_i over its bound, with random signs x, in long double: above 1, R is not
+// alpha A B.
 double residual_of(const Problem& problem, const Values& values, std::span<const double> product,
                    const Provenance& origin, std::span<const double> row_norms, std::span<const double> column_norms);
 

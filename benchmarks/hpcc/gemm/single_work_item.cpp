@@ -31,7 +31,8 @@ class SingleWorkItemForm final : public Form {
       const std::size_t a_bytes = problem_.bytes(problem_.a_items()), c_bytes = problem_.bytes(each.items);
       if (each.a) give(*each.queue, inputs.a, *each.a, slide_.sources(a_bytes, count));
       if (each.b) each.queue->write(inputs.b.data(), whole(*each.b));
-      give(*each.queue, inputs.c, *each.c, slide_.sources(c_bytes, count), problem_.bytes(each.first_item));
+      give(*each.queue, inputs.c, *each.c, slide_.sources(c_bytes, count),
+           inputs.c_begin + problem_.bytes(each.first_item));
       const Slide::Range taken = slide_.targets(c_bytes, count);
       poison(*each.queue, {each.out.get(), taken.begin, taken.size + guard_bytes});
     }

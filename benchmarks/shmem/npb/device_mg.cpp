@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -114,6 +115,10 @@ void DeviceGrids::restart(const std::vector<double>& v) {
     for (const auto& grid : *grids) fill(*grid, std::numeric_limits<double>::quiet_NaN());
   fill(*u_.back(), 0);
   queue_->write(reinterpret_cast<const std::byte*>(v.data()), {v_.get(), 0, v.size() * sizeof(double)});
+  double inner = 0;
+  queue_->read({r_.back().get(), levels_.boxes.back().at(1, 1, 1) * sizeof inner, sizeof inner},
+               reinterpret_cast<std::byte*>(&inner));
+  was_poisoned_ = std::isnan(inner);
 }
 
 // Axes of which the level's part is the whole.

@@ -30,6 +30,8 @@ class DeviceGrids {
 
   // The finest u is 0, v as given (with halo); all else is not a number.
   void restart(const std::vector<double>& v);
+  // Whether r was no number after the last restart: if the device takes nothing any more, its memory is an earlier one.
+  bool was_poisoned() const { return was_poisoned_; }
   void clear(int level) { fill(grid(Field::u, level), 0); }
 
   // Planes first ... last of a level, as on the host; nothing if last < first.
@@ -72,6 +74,7 @@ class DeviceGrids {
   int offset_, rank_, ranks_;
   Tile tile_;
   Traffic traffic_;
+  bool was_poisoned_ = false;
   int fewest_groups_;  // that keep the device busy
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<Buffer>> u_, r_;  // by level

@@ -455,6 +455,9 @@ void Mg::check(Checks& checks, std::uint64_t) {
   for (std::size_t i = 0; i < 2 * charges_of_sign; ++i) wrong += charges_[i] == charges[i] ? 0 : 1;
   checks.count("charges", 2 * charges_of_sign, wrong);
   check_residual(checks);
+  if (!device_ || device_->was_poisoned()) return;
+  checks.found.error = not_a_number;
+  checks.found.detail = "the device does not hold what was written before the repetition";
 }
 
 // Planes of u from all ranks in turn, without halos; r = v - A u at this rank's points by the definition of A.
