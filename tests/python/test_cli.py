@@ -128,6 +128,15 @@ def test_mistakes_that_typer_finds_are_one_sentence(plumb: Plumb, words: list[st
     assert err.startswith("plumb: ")
 
 
+def test_a_home_that_cannot_be_written_is_one_sentence(
+    plumb: Plumb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLUMBLINE_HOME", "/proc/none")
+    place = "plumb: the index of the records, /proc/none/records/index.sqlite: "
+    told = f"{place}No such file or directory (PLUMBLINE_HOME names another folder)\n"
+    assert plumb("records") == (3, "", told)
+
+
 def test_a_full_disk_under_stdout_is_one_sentence() -> None:
     """Also for a text so short that only the last flush fails."""
     for words in (["schema"], ["--version"]):
