@@ -28,23 +28,6 @@ from pathlib import Path
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 HPCC_RANKS = 2
 
-# (our options, our case, the peer's program and words, its case), for two cores and for a GPU.
-CASES = [
-    (["--size", "22"], "buffered/33554432", ["peer_random_access", "22"], "33554432"),
-    (["--size", "22"], "atomic/33554432", ["peer_random_access", "22"], "33554432"),
-    (["--size", "27"], "buffered/1073741824", ["peer_random_access", "27"], "1073741824"),
-    (["--size", "27"], "atomic/1073741824", ["peer_random_access", "27"], "1073741824"),
-]
-GPU_CASES = [
-    (["--size", "32"], "atomic/34359738368", ["random_access_cuda", "32"], "atomic/34359738368"),
-    (
-        ["--size", "32"],
-        "buffered/34359738368",
-        ["random_access_cuda", "32"],
-        "read_write/34359738368",
-    ),
-]
-
 
 def run(command: list[str], folder: Path, **variables: str) -> str:
     """Output of a command; its failure ends the script."""

@@ -15,7 +15,11 @@ namespace plumb {
 std::vector<char> read_kernel_file(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<char> bytes;
+  try {
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {  // a folder is opened, but not read; errno says so
+  }
   if (bytes.empty())
     throw UsageError(
         fmt::format("--kernel-file {} cannot be read: {}", path, errno == 0 ? "it is empty" : std::strerror(errno)));

@@ -52,6 +52,8 @@ def shortened(text: str) -> str:
 
 def reason_of(error: Exception) -> str:
     """Why a file cannot be read, without the system's error number and a second path."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text"
     return getattr(error, "strerror", None) or str(error)
 
 

@@ -24,6 +24,7 @@ def start(arguments: list[str]) -> int:
     """Run a command line; returns the exit status. A failure prints one message on stderr."""
     try:
         status = app(arguments, prog_name="plumb", standalone_mode=False)
+        sys.stdout.flush()
         return status if isinstance(status, int) else ExitStatus.PASSED
     except PlumbError as error:
         if str(error):
@@ -33,14 +34,26 @@ def start(arguments: list[str]) -> int:
         print("plumb: aborted", file=sys.stderr)
         return ExitStatus.ERROR
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()
         return ExitStatus.PASSED
+    except OSError as error:
+        # Only stdout's errors name no file: those of files become messages where they are opened.
+        if error.filename is not None:
+            raise
+        _close_stdout()
+        print(f"plumb: stdout cannot be written: {error.strerror}", file=sys.stderr)
+        return ExitStatus.ERROR
     except Exception as error:
         # Typer's own errors share no public base class over its versions, only this method.
         if not hasattr(error, "format_message"):
             raise
         print(f"plumb: {shortened(sentence(error))}", file=sys.stderr)
         return ExitStatus.BAD_USAGE
+
+
+def _close_stdout() -> None:
+    """Discard what is left for stdout, which the interpreter would write at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def sentence(error: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -97,6 +98,8 @@ def history(
     """
     from plumbline.record.store import Store
 
+    if not re.fullmatch(r"(\d{4}(-\d\d){0,2}(T[\d:.]+Z?)?)?", since):
+        raise UsageError(f"--since must be a day or moment in UTC, as 2026-11-22, not '{since}'")
     if form == "parquet" and output is None:
         raise UsageError("--format parquet needs --output FILE")
     store = Store(find_home(os.environ))
@@ -164,15 +167,23 @@ def report(
         str | None, typer.Option(help="compare the records with these, A; as for compare")
     ] = None,
     title: Annotated[str | None, typer.Option(help="the page's title")] = None,
-    metric: Annotated[str, typer.Option(help="with --against: compare this metric")] = "time",
+    metric: Annotated[
+        str | None, typer.Option(help="with --against: compare this metric (default: time)")
+    ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=10, help="with --against: a smaller difference is none")
-    ] = 0.03,
+        float | None,
+        typer.Option(
+            min=0, max=10, help="with --against: a smaller difference is none (default: 0.03)"
+        ),
+    ] = None,
 ) -> None:
     """Write records as one page of HTML that needs no network: tables, figures, derivations."""
     from plumbline.run.report import Asked, write_report
 
-    asked = Asked(records or [], output, against, title, metric, threshold)
+    if against is None and (metric is not None or threshold is not None):
+        raise UsageError("--metric and --threshold are of --against: name records to compare with")
+    compared = metric or "time", 0.03 if threshold is None else threshold
+    asked = Asked(records or [], output, against, title, *compared)
     count = write_report(asked, find_home(os.environ))
     print(f"{output}: {count} record{'s' if count != 1 else ''}", file=sys.stderr)
 

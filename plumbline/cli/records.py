@@ -101,8 +101,13 @@ def compare(
         bool,
         typer.Option("--ab", help="A and B are commands: run them alternately and compare pairs"),
     ] = False,
-    pairs: Annotated[int, typer.Option(min=1, max=10000, help="with --ab: number of pairs")] = 10,
-    seed: Annotated[int, typer.Option(help="with --ab: seed of the order within pairs")] = 1,
+    pairs: Annotated[
+        int | None,
+        typer.Option(min=1, max=10000, help="with --ab: number of pairs (default: 10)"),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="with --ab: seed of the order within pairs (default: 1)")
+    ] = None,
     threshold: Annotated[
         float, typer.Option(min=0, max=10, help="relative difference to ignore")
     ] = 0.03,
@@ -124,6 +129,8 @@ def compare(
 
     home = find_home()
     if not in_turn:
+        if pairs is not None or seed is not None:
+            raise UsageError("--pairs and --seed are of --ab: without it nothing is run")
         found = comparing.compare_sets(
             a, b, home, threshold=threshold, metric=metric, despite=despite
         )
@@ -132,8 +139,8 @@ def compare(
         (a, b),
         home,
         stderr(),
-        pairs=pairs,
-        seed=seed,
+        pairs=10 if pairs is None else pairs,
+        seed=1 if seed is None else seed,
         threshold=threshold,
         metric=metric,
         despite=comparing.conditions_named(despite),
@@ -169,7 +176,7 @@ def records(
     store = Store(find_home())
     for problem in store.sync(rebuild=rebuild):
         print(f"plumb: {problem}", file=sys.stderr)
-    print(inventory.records(store.entries(benchmark), form))
+    print(inventory.records(store.entries(benchmark), form, benchmark))
 
 
 @app.command(cls=PlainUsage)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from plumbline.base.errors import RunError
+from plumbline.base.errors import ExitStatus, PlumbError, RunError, UsageError
 from plumbline.engine.program import Engine
 
 
@@ -23,7 +23,7 @@ def print_record(
     """Print ``record`` in the form ``form``, or append it to ``output``.
 
     Raises :class:`RunError` if the output cannot be written (then the results are on stdout) or the
-    engine cannot print the record.
+    engine cannot print the record, :class:`UsageError` if the record has no such form.
     """
     command = [str(engine.path), "--show", str(record), "--format", form]
     if expected is not None:
@@ -31,18 +31,25 @@ def print_record(
     done = subprocess.run(command, env=dict(environ), stdout=subprocess.PIPE, check=False)
     problem = _write(done.stdout, output)
     if done.returncode != 0:
-        raise RunError(f"{engine.path.name} --show ended with status {done.returncode}")
+        raise _failure(engine, done.returncode)
     if problem:
         raise RunError(problem)
 
 
 def form_of(engine: Engine, environ: Mapping[str, str], record: Path, form: str) -> str:
-    """``record`` in the form ``form``. Raises :class:`RunError` on failure."""
+    """``record`` in the form ``form``. Raises as :func:`print_record`."""
     command = [str(engine.path), "--show", str(record), "--format", form]
     done = subprocess.run(command, env=dict(environ), stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
-        raise RunError(f"{engine.path.name} --show ended with status {done.returncode}")
+        raise _failure(engine, done.returncode)
     return done.stdout.decode()
+
+
+def _failure(engine: Engine, status: int) -> PlumbError:
+    """Bad usage the engine has told in a sentence; of other failures the status is told, too."""
+    if status == ExitStatus.BAD_USAGE:
+        return UsageError("")
+    return RunError(f"{engine.path.name} --show ended with status {status}")
 
 
 def _write(text: bytes, output: Path | None) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isqrt
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.model.limits import LAUNCH
 from plumbline.model.prediction import Prediction
 from plumbline.model.transfer import Transfer, transfer_of, transfers_of
@@ -78,11 +78,12 @@ def device_of(system: System) -> DeviceTable:
 def bitstream_of(system: System, benchmark: str, scenario: Scenario) -> Bitstream | None:
     """The board's bitstream for a scenario, or None unless the device is a board with kernels.
 
-    Raises :class:`UsageError` if none of the board's bitstreams matches.
+    Raises :class:`UsageError` if none of the board's bitstreams matches, or a kernel is named for
+    a device that is no board.
     """
     device = device_of(system)
     found = device.bitstream(benchmark, scenario.type, scenario.transport, scenario.kernel)
-    if found is None and device.bitstreams:
+    if found is None and (device.bitstreams or scenario.kernel):
         of = f" for the transport {scenario.transport}" if scenario.transport else ""
         variant = f" called {scenario.kernel}" if scenario.kernel else ""
         raise UsageError(
@@ -93,7 +94,10 @@ def bitstream_of(system: System, benchmark: str, scenario: Scenario) -> Bitstrea
 
 
 def message_of(system: System, scenario: Scenario) -> Transfer:
-    """The transfer of a case's messages: the named one, otherwise the system's first."""
+    """The transfer of a case's messages: the named one, otherwise the system's first.
+
+    Raises :class:`UsageError` if the system has none, or none of that approach.
+    """
     if scenario.transport is not None:
         return transfer_of(system, scenario.transport, scenario.approach)
     transfers = transfers_of(system)
@@ -102,7 +106,15 @@ def message_of(system: System, scenario: Scenario) -> Transfer:
             f"the system {system.system.name} has no figures of a transport: it needs the table "
             "[legs], [channel], [accl] or [[transfers]]"
         )
-    return transfers[0]
+    if scenario.approach is None:
+        return transfers[0]
+    approaches = list(dict.fromkeys(one.approach for one in transfers if one.approach))
+    if scenario.approach not in approaches:
+        raise UsageError(
+            f"the system {system.system.name} has no transport of approach {scenario.approach} "
+            f"(choose from {', '.join(approaches)}){did_you_mean(scenario.approach, approaches)}"
+        )
+    return next(one for one in transfers if one.approach == scenario.approach)
 
 
 def own_update_s(device: DeviceTable, table_bytes: int) -> float:

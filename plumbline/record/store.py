@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from plumbline.base.errors import RunError, UsageError
+from plumbline.base.errors import RunError, UsageError, reason_of
 from plumbline.base.paths import Home
 from plumbline.record.expectations import EXPECTED_SUFFIX
 from plumbline.record.record import RecordFigures, load_figures
@@ -213,7 +213,10 @@ class Store:
                 with _transaction(database, kind):
                     yield database
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"the index of the records, {self._home.index}: {error}") from None
+            raise StoreError(
+                f"the index of the records, {self._home.index}: {reason_of(error)} "
+                "(PLUMBLINE_HOME names another folder)"
+            ) from None
 
 
 @contextmanager

@@ -21,7 +21,6 @@ from plumbline.model.arrays import Floats
 from plumbline.model.transfer import Transfer, transfer_of, transfers_of
 from plumbline.system.system import System
 
-ASSUMED_ERROR = 0.1
 HOST_MEMORY = "mpi"  # leaves the bytes in host memories
 _BUFFERS = re.compile(r"osu-([HDBP])-([HDBP])")  # from one kind of memory to another
 _POINTS_A_DOUBLING = 64

@@ -89,8 +89,11 @@ def _check(request: ForecastRequest, module: Forecaster) -> None:
                 f"unknown operation {operation} of {request.benchmark} "
                 f"(choose from {', '.join(known) or 'none'}){did_you_mean(operation, known)}"
             )
-    if request.transport is not None and not module.SENDS:
-        raise UsageError(f"--transport does not apply to {request.benchmark}, which sends nothing")
+    for option in ("transport", "approach"):
+        if getattr(request, option) is not None and not module.SENDS:
+            raise UsageError(
+                f"--{option} does not apply to {request.benchmark}, which sends nothing"
+            )
     if request.sizes and not module.SIZE:
         raise UsageError(f"--sizes does not apply to {request.benchmark}: a class has its size")
 

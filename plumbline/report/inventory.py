@@ -91,12 +91,12 @@ def devices_text(lists: Mapping[str, DeviceList], form: str) -> str:
     return "\n".join(line for name, found in lists.items() for line in _device_lines(name, found))
 
 
-def records(entries: Sequence[Entry], form: str) -> str:
-    """The records, a line each, oldest first, with their aggregate metrics."""
+def records(entries: Sequence[Entry], form: str, benchmark: str | None = None) -> str:
+    """The records (of ``benchmark``), a line each, oldest first, with their aggregate metrics."""
     if form == "json":
         return _json([_record_object(entry) for entry in entries])
     if not entries:
-        return "no records yet: plumb run makes one"
+        return f"no records{f' of {benchmark}' if benchmark else ''} yet: plumb run makes one"
     head = ["started", "benchmark", "ranks", "transport", "device", "outcome", "metrics", "record"]
     return "\n".join(aligned([head, *(_record_row(entry) for entry in entries)]))
 

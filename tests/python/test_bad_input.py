@@ -66,6 +66,7 @@ CONTRADICTIONS = [
         "stream --elements 3 --replications 4",
         "--elements 3 is too small for --replications 4",
     ),
+    ("stream --kernel-file .", "--kernel-file . cannot be read: Is a directory"),
     ("stream --vector 3", "--vector must be 1, 2, 4, 8 or 16, not 3"),
     ("random_access --variant library", "has no variant library"),
     ("random_access --size 4 --replications 17", "--replications 17 exceeds the"),

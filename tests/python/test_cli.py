@@ -103,6 +103,8 @@ MISTAKES = [
     "setup intel-cpu --onemkl",
     "completion tcsh",
     "schema --output /proc/none",
+    "compare a b --pairs 3",
+    "report --metric b_eff",
 ]
 
 
@@ -124,6 +126,30 @@ def test_mistakes_that_typer_finds_are_one_sentence(plumb: Plumb, words: list[st
     status, out, err = plumb(*words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("plumb: ")
+
+
+def test_a_home_that_cannot_be_written_is_one_sentence(
+    plumb: Plumb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLUMBLINE_HOME", "/proc/none")
+    place = "plumb: the index of the records, /proc/none/records/index.sqlite: "
+    told = f"{place}No such file or directory (PLUMBLINE_HOME names another folder)\n"
+    assert plumb("records") == (3, "", told)
+
+
+def test_a_full_disk_under_stdout_is_one_sentence() -> None:
+    """Also for a text so short that only the last flush fails."""
+    for words in (["schema"], ["--version"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "plumbline", *words],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        told = "plumb: stdout cannot be written: No space left on device\n"
+        assert (done.returncode, done.stderr) == (3, told)
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]])
@@ -183,6 +209,7 @@ def test_the_schema_command(plumb: Plumb, tmp_path: Path) -> None:
 def test_records_are_listed(plumb: Plumb, home: Path, golden: Golden) -> None:
     assert plumb("records")[1] == "no records yet: plumb run makes one\n"
     shutil.copy(DATA / "record.json", home / "records" / "one.json")
+    assert plumb("records", "hpl")[1] == "no records of hpl yet: plumb run makes one\n"
     status, out, err = plumb("records")
     assert (status, err) == (0, "")
     golden("records.txt", out.replace(str(home), "HOME"))

@@ -125,6 +125,7 @@ def test_without_pyarrow_the_package_is_named(
         ("b_eff --case natural/transfr/1", "did you mean natural/transfer/1?"),
         ("b_eff --case x", "no record has a case x (there are natural/"),
         ("b_eff --host nowhere", "no record of b_eff has a value on that host and device"),
+        ("b_eff --since yesterday", "--since must be a day or moment in UTC, as 2026-11-22, not"),
         ("b_eff --since 2030", "no record of b_eff has a value on that host and device"),
     ],
 )

@@ -169,6 +169,9 @@ def test_what_was_promised(plumb: Plumb) -> None:
     status, out, err = plumb("show", str(record_in(err)), "--system", "h200")
     assert status == 0, err
     assert 'by the system "h200"' in " ".join(out.split())
+    status, out, err = plumb("show", "last", "--format", "shoms")
+    assert (status, out) == (2, ""), err
+    assert err == "error: form shoms applies to shoms, not to a record of gemm\n"
 
 
 @needs_opencl

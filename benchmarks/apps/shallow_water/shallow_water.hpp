@@ -184,7 +184,6 @@ class ShallowWater : public Benchmark {
   Job make_job(const Mesh& base) const;
   Owners make_owners(const Mesh& mesh, int ranks, std::uint64_t seed) const;
   Solution exact() const;
-  Fields start_at(Point p) const;
   void learn(Session& session, std::uint64_t count, const std::vector<std::byte>& own);
   Coefficients start_on(const Mesh& mesh) const;
   std::uint64_t stages(std::uint64_t steps) const { return steps * stages_of(setup_->job.order).size(); }
