@@ -60,3 +60,12 @@ def test_a_repetition_left_out_by_one_rank_is_seen(tmp_path: Path) -> None:
     ]
     assert outcomes
     assert set(outcomes) == {"failed"}
+
+
+def test_searches_left_out_are_seen(tmp_path: Path) -> None:
+    """Each search of graph500 runs once: here they are repetitions of each other."""
+    words = ("--variant", "device", "--runtime", "opencl", "--scale", "8", "--roots", "3")
+    _, record = run(tmp_path, 1, "mutant-repetitions-graph500", *words)
+    passed = {case["key"] for case in record["cases"] if case["outcome"]["status"] == "passed"}
+    right = {"stale": (0,), "dead": (0,), "middle": (0, 1)}
+    assert passed == {f"{way}/bfs/device/{i}" for way, those in right.items() for i in those}

@@ -1,6 +1,8 @@
 // Benchmarks over a device that fails in some repetitions: mutant-repetitions-NAME has each case once for each way of
 // failing. A result of the first repetition may not pass for that of a later one.
+#include <map>
 #include <optional>
+#include <string>
 
 #include "benchmarks/apps/shallow_water/shallow_water.hpp"
 #include "benchmarks/device/ceilings/ceilings.hpp"
@@ -112,7 +114,9 @@ class OverRepetitions : public Base {
     Base::prepare(*session_, measured);
   }
   void reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override {
-    state_.now.repetition = repetition;
+    // Cases that run once are repetitions of each other.
+    const bool once = measured.policy.kind == CasePolicy::Kind::once;
+    state_.now.repetition = once ? ++runs_[state_.way->name] : repetition;
     state_.now.rank = session_->world.rank();
     Base::reset(*session_, measured, repetition, count);
   }
@@ -133,6 +137,7 @@ class OverRepetitions : public Base {
 
  private:
   FailingState state_;
+  std::map<std::string, std::uint64_t> runs_;
   std::optional<SpoiledDevice> device_;
   std::optional<Session> session_;
 };
