@@ -46,12 +46,11 @@ class StagedExchange : public WalkedExchange {
   // All copies of the legs are in `queue`.
   StagedExchange(const Exchange& exchange, std::shared_ptr<Queue> queue,
                  std::vector<std::unique_ptr<CompiledExchange>> legs, StagingBuffers staging, bool yields);
+  void tell_legs(LegWatch& watch) override { watch_ = &watch; }
 
  private:
-  void start_step(std::size_t leg, std::uint64_t first, std::uint64_t end) override {
-    legs_[leg]->start(first, end - first);
-  }
-  bool test_step(std::size_t leg) override { return legs_[leg]->test(); }
+  void start_step(std::size_t leg, std::uint64_t first, std::uint64_t end) override;
+  bool test_step(std::size_t leg) override;
   void wait_step(std::size_t leg) override;
   void resize(const std::vector<StepSizes>& sizes) override;
   bool follow(Queue& queue) override;
@@ -61,6 +60,7 @@ class StagedExchange : public WalkedExchange {
   std::shared_ptr<Queue> queue_;
   std::vector<std::unique_ptr<CompiledExchange>> legs_;
   bool yields_;
+  LegWatch* watch_ = nullptr;
 };
 
 // Compiles an exchange for `device`, with `host` between ranks.

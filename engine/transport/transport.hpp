@@ -69,6 +69,16 @@ struct StepSizes {
   std::vector<std::size_t> sends, receives;
 };
 
+// Parts of an exchange that some transports execute one after the other: device to host, host to host, host to device.
+enum class Leg : std::size_t { read, between_hosts, write };
+
+class LegWatch {
+ public:
+  virtual ~LegWatch() = default;
+  virtual void begin(Leg leg) = 0;
+  virtual void end(Leg leg) = 0;
+};
+
 // A compiled exchange, with its requests, staging memory and kernels, for any number of runs, one at a time. Several
 // may run concurrently if their lanes differ and all ranks start, test and wait for them in the same order.
 class CompiledExchange {
@@ -92,6 +102,9 @@ class CompiledExchange {
   virtual bool test() = 0;
   // Returns when all rounds are complete on this rank: received bytes are in their buffers, sent buffers may be reused.
   virtual void wait() = 0;
+  // From the next start on, tells the beginning and the end of each leg, as the host observes them. Does nothing if the
+  // transport has no legs. The watch must outlive the exchange's last run.
+  virtual void tell_legs(LegWatch&) {}
 
   void run(std::uint64_t first, std::uint64_t count) {
     start(first, count);

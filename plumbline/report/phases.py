@@ -45,21 +45,27 @@ def spans_of(case: Case) -> list[Span]:
 
 
 def outer_phases(spans: Sequence[Span]) -> set[str]:
-    """Names of phases with few spans that enclose, on one rank, spans of at least two others."""
+    """Names of phases with few spans that enclose, on one rank, spans of at least two others.
+
+    Others may not reach beyond them: a kernel that goes on after an exchange is none.
+    """
     lives = Counter((span.rank, span.name) for span in spans)
     outer = set()
     for span in spans:
         if lives[span.rank, span.name] > MOST_OUTER:
             continue
-        inside = {
-            other.name
+        during = [
+            other
             for other in spans
             if other.rank == span.rank
             and other.name != span.name
-            and span.start_s <= other.start_s
-            and other.end_s <= span.end_s
-        }
-        if len(inside) > 1:
+            and other.start_s < span.end_s
+            and span.start_s < other.end_s
+        ]
+        inside = {o.name for o in during if span.start_s <= o.start_s and o.end_s <= span.end_s}
+        around = any(o.start_s < span.start_s < o.end_s < span.end_s for o in during)
+        beyond = any(span.start_s < o.start_s < span.end_s < o.end_s for o in during)
+        if len(inside) > 1 and not around and not beyond:
             outer.add(span.name)
     return outer
 

@@ -117,3 +117,26 @@ def test_messages_of_two_partners_swapped_fail(tmp_path: Path) -> None:
     even = {"size": "64", "block_size": "4", "grid_rows": "1"}
     runs = [of_ptrans("mutant-swapped-mpi", **even), of_ptrans("mpi", **even)]
     assert [one["status"] for one in launch(tmp_path, 4, runs)] == ["failed", "passed"]
+
+
+def test_the_exchange_of_staged_is_told_by_legs(tmp_path: Path) -> None:
+    """With and without overlap; the legs of one stage follow each other within its exchange."""
+    record = tmp_path / "record.json"
+    quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
+    legs = ("read", "host exchange", "write")
+    for how in ([], ["--no-overlap"]):
+        words = [*SMALL, *quiet, "--repetitions", "1", *how]
+        command, environment = launch_command(2, MUTANTS, "ptrans", *RUNS["staged"][1], *words)
+        subprocess.run(
+            command, env=environment, capture_output=True, timeout=PATIENCE_S, check=True
+        )
+        phases = json.loads(record.read_text())["cases"][0]["phases"]
+        for rank in range(2):
+            spans = [phases[leg]["last_spans_by_rank"][rank][0] for leg in legs]
+            begin, end = phases["exchange"]["last_spans_by_rank"][rank][0]
+            assert begin <= spans[0][0]
+            assert all(a <= b for a, b in spans)
+            if how:
+                order = [at for span in spans for at in span]
+                assert order == sorted(order)
+                assert order[-1] <= end

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from plumbline.base.errors import UsageError
+from plumbline.model.simulate import Span
 from plumbline.record.record import Case, load_record
 from plumbline.report.phases import outer_phases, rank_times, spans_of, text_of
 from plumbline.report.timeline import write_timeline
@@ -40,6 +41,22 @@ def test_time_in_no_phase_is_told_by_rank(tmp_path: Path) -> None:
     first, second = rank_times(spans)
     assert (first.seconds, first.uncovered_s) == (9, 1), "from 7 to 8"
     assert (second.seconds, second.uncovered_s) == (10, 1)
+
+
+def test_a_phase_that_others_reach_beyond_is_around_none() -> None:
+    lives = {
+        "exchange": (0.0, 4.0),
+        "read": (0.0, 1.0),
+        "host exchange": (1.0, 3.0),
+        "write": (3.0, 4.0),
+        "kernel": (0.5, 5.0),
+    }
+    spans = [Span("0", name, name, *life) for name, life in lives.items()]
+    assert outer_phases(spans) == set(), "kernels during and after an exchange"
+    assert rank_times(spans)[0].uncovered_s == 0
+    spans[-1] = Span("0", "kernel", "kernel", 4.0, 5.0)
+    assert outer_phases(spans) == {"exchange"}, "kernels after an exchange"
+    assert rank_times(spans)[0].uncovered_s == 0
 
 
 def test_the_text_has_a_row_for_each_phase_of_each_rank(tmp_path: Path) -> None:

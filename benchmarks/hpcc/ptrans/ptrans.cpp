@@ -41,6 +41,11 @@ double longest(const std::vector<double>& seconds) {
   return most;
 }
 
+std::string with_underscores(std::string text) {
+  std::ranges::replace(text, ' ', '_');
+  return text;
+}
+
 }  // namespace
 
 // In HLS C++ alone.
@@ -134,7 +139,7 @@ std::vector<Group> Ptrans::groups(const Plan& plan) const {
   measured.items_to_check = items;
   measured.witnesses = parts.size() + exchanged;
   measured.most_operations = Slide::most;
-  measured.phases = {"exchange", "kernel"};
+  measured.phases = phase_names;
   Group group{"ptrans", {measured}};
   group.device_bytes = extents.all();
   group.largest_buffer_bytes = std::max({extents.a, extents.b, extents.c, extents.received});
@@ -189,7 +194,7 @@ std::vector<Metric> Ptrans::metrics(const CaseResult& result, int) const {
     slowest = rank;
   }
   const bool sends = !std::isnan(sent);
-  return {
+  std::vector<Metric> metrics{
       {"bandwidth", bytes / best / giga, "GB/s",
        "n^2 numbers of A over the time, HPC Challenge's convention; best repetition, slowest rank"},
       {"bandwidth_median", bytes / median / giga, "GB/s", "the same of the median repetition"},
@@ -211,6 +216,15 @@ std::vector<Metric> Ptrans::metrics(const CaseResult& result, int) const {
            : "phase kernel of the rank in which it is longest; median repetition",
        "", false},
   };
+  for (const std::size_t leg : {read_phase, host_exchange_phase, write_phase}) {
+    const double seconds = longest(phase_seconds(result, phase_names[leg]));
+    metrics.push_back({"time_" + with_underscores(phase_names[leg]), seconds / milli, "ms",
+                       fmt::format("phase {}, within exchange, of the rank in which it is longest; median repetition",
+                                   phase_names[leg]),
+                       std::isnan(seconds) ? "the transport does not read, send and write one after the other" : "",
+                       false});
+  }
+  return metrics;
 }
 
 namespace {

@@ -14,8 +14,6 @@ constexpr std::size_t region_alignment = 4096;  // bytes: alignment of parts, a 
 constexpr std::size_t guard = 256;              // after each part: must not be written
 constexpr std::size_t chunk = std::size_t{16} << 20;  // bytes transferred to the device at a time
 
-enum Phase : std::size_t { exchange_phase, kernel_phase };
-
 std::size_t region(std::size_t bytes) {
   return (bytes + guard + region_alignment - 1) / region_alignment * region_alignment;
 }
@@ -141,6 +139,7 @@ void Transposition::compile() {
   for (std::uint64_t stage = 0; stage < course_.stages; ++stage) {
     const Step step = step_of(stage);
     exchanges_.push_back(session_.transport->compile(step.sends.empty() ? Exchange{} : Exchange{{step}}));
+    exchanges_.back()->tell_legs(legs_);
   }
 }
 
@@ -200,6 +199,7 @@ void Transposition::operate_at_once(Timed& timed, std::uint64_t later) {
 }
 
 void Transposition::run(Timed& timed) {
+  legs_.record_in(timed);
   for (std::uint64_t later = timed.count(); later-- > 0;)
     course_.overlaps ? operate_at_once(timed, later) : operate(timed, later);
 }

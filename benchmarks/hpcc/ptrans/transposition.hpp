@@ -1,13 +1,16 @@
 // The matrices of one rank on its device, the exchanges and kernels that compute C, and the validation.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "benchmarks/hpcc/ptrans/kernels.hpp"
 #include "benchmarks/hpcc/ptrans/matrices.hpp"
 #include "measure/benchmark.hpp"
+#include "measure/timed.hpp"
 #include "transport/transport.hpp"
 
 namespace plumb::ptrans {
@@ -25,6 +28,28 @@ struct Course {
   bool overlaps = true;      // kernels run during the exchange of later stages
 };
 
+// Phases of a sample, in this order. The last three are the exchange's legs, if the transport has any.
+enum Phase : std::size_t { exchange_phase, kernel_phase, read_phase, host_exchange_phase, write_phase };
+inline const std::vector<std::string> phase_names{"exchange", "kernel", "read", "host exchange", "write"};
+
+// Legs of all stages as phases: from the first one's beginning to the last one's end where they overlap.
+class LegPhases final : public LegWatch {
+ public:
+  void record_in(Timed& timed) { timed_ = &timed; }
+  void begin(Leg leg) override {
+    const auto number = static_cast<std::size_t>(leg);
+    if (open_[number]++ == 0) timed_->begin(read_phase + number);
+  }
+  void end(Leg leg) override {
+    const auto number = static_cast<std::size_t>(leg);
+    if (--open_[number] == 0) timed_->end(read_phase + number);
+  }
+
+ private:
+  Timed* timed_ = nullptr;
+  std::array<std::uint64_t, 3> open_{};
+};
+
 class Transposition {
  public:
   Transposition(Session& session, const Distribution& distribution, ScalarType type, const Course& course);
@@ -33,7 +58,7 @@ class Transposition {
 
   // Untimed: writes A of this repetition, poisons C and the received parts.
   void reset(std::uint64_t repetition, std::uint64_t count);
-  // Executes all operations of a sample; phases as in phase_names().
+  // Executes all operations of a sample.
   void run(Timed& timed);
   Validation validate(std::uint64_t repetition, std::uint64_t count);
 
@@ -75,6 +100,7 @@ class Transposition {
   std::unique_ptr<Buffer> a_, b_, c_, received_, table_;
   std::unique_ptr<Program> program_;
   std::deque<Placed> parts_;
+  LegPhases legs_;
   std::vector<std::unique_ptr<CompiledExchange>> exchanges_;  // by stage; destroyed before the buffers
   std::unique_ptr<Queue> queue_;
   std::vector<std::byte> image_;
