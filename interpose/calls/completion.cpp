@@ -60,6 +60,28 @@ class Mixture {
           completed(i, statuses[i], own_code);
       }
   }
+  // Whether take_arrived() may have something to do.
+  bool may_take() const {
+    return std::any_of(given_, given_ + inner_.size(), [](MPI_Request request) {
+      return is_own(request) && own_request(request).under_way && own_request(request).call->may_take_offered();
+    });
+  }
+  // Takes messages in pieces and offers that have come, in the order of the list up to the first that has not: their
+  // senders still start others meanwhile.
+  void take_arrived() {
+    for (; arrived_ < count(); ++arrived_) {
+      if (!is_own(given_[arrived_])) continue;
+      Request& request = own_request(given_[arrived_]);
+      if (!request.under_way || !request.receives || !request.call->may_take_offered()) continue;
+      int done = 0;
+      MPI_Status status{};
+      status.MPI_ERROR = MPI_SUCCESS;
+      if (PMPI_Request_get_status(request.inner, &done, &status) != MPI_SUCCESS || done == 0) return;
+      if (status.MPI_ERROR != MPI_SUCCESS) return;
+      request.call->write(status);
+      request.under_way = false;
+    }
+  }
   bool yields() const {
     return std::any_of(given_, given_ + inner_.size(),
                        [](MPI_Request request) { return is_own(request) && own_request(request).call->yields(); });
@@ -78,6 +100,7 @@ class Mixture {
   std::vector<MPI_Request> inner_;
   std::vector<bool> offered_;
   MPI_Request* given_;
+  int arrived_ = 0;  // taken up to here
 };
 
 // The caller's statuses, or its own if the caller ignores them.
@@ -93,11 +116,11 @@ class Statuses {
   MPI_Status* wanted_;
 };
 
-// Polls with test(flag) if the device's threads need the core, otherwise calls wait().
+// Polls with test(flag) if asked to, and if the device's threads need the core (yields), otherwise calls wait().
 template <class Wait, class Test>
-int wait_by(bool yields, Wait wait, Test test) {
-  if (!yields) return wait();
-  Idle idle(true);
+int wait_by(bool polls, bool yields, Wait wait, Test test) {
+  if (!polls && !yields) return wait();
+  Idle idle(yields);
   for (;;) {
     int flag = 0;
     const int code = test(&flag);
@@ -172,7 +195,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     Statuses statuses(1, status);
     MPI_Request inner = own_request(*request).inner;
     const int code = wait_by(
-        own_request(*request).call->yields(), [&] { return PMPI_Wait(&inner, statuses.data()); },
+        false, own_request(*request).call->yields(), [&] { return PMPI_Wait(&inner, statuses.data()); },
         [&](int* flag) { return PMPI_Test(&inner, flag, statuses.data()); });
     complete(request, inner, *statuses.data(), code);
     return code;
@@ -198,9 +221,13 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   return or_abort("MPI_Waitall", [&] {
     Mixture mixture(count, requests);
     Statuses filled(count, statuses);
+    const bool takes = offers_on && mixture.may_take();
     const int code = wait_by(
-        mixture.yields(), [&] { return PMPI_Waitall(count, mixture.inner(), filled.data()); },
-        [&](int* flag) { return PMPI_Testall(count, mixture.inner(), flag, filled.data()); });
+        takes, mixture.yields(), [&] { return PMPI_Waitall(count, mixture.inner(), filled.data()); },
+        [&](int* flag) {
+          if (takes) mixture.take_arrived();
+          return PMPI_Testall(count, mixture.inner(), flag, filled.data());
+        });
     mixture.all_completed(filled.data(), code);
     return code;
   });

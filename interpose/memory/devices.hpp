@@ -10,6 +10,7 @@
 
 #include "device/device.hpp"
 #include "interpose/memory/seat.hpp"
+#include "transport/idle.hpp"
 
 namespace plumb::interpose {
 
@@ -40,9 +41,12 @@ class Staging {
 // One device for all threads: a queue and a piece of staging memory belong to one thread at a time.
 class OpenDevice : public std::enable_shared_from_this<OpenDevice> {
  public:
-  explicit OpenDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+  explicit OpenDevice(std::unique_ptr<Device> device)
+      : device_(std::move(device)), shares_cores_(has_threads_here(device_->info())) {}
 
   const DeviceInfo& info() const { return device_->info(); }
+  // Whether its threads need the cores of this process.
+  bool shares_cores() const { return shares_cores_; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement);
   // In the language of PLUMB_MPI_KERNEL_LANGUAGE (opencl, sycl).
   std::unique_ptr<Program> build(KernelSource source);
@@ -66,6 +70,7 @@ class OpenDevice : public std::enable_shared_from_this<OpenDevice> {
   void give_back(std::unique_ptr<Buffer> bytes, std::unique_ptr<Queue> queue);
 
   std::unique_ptr<Device> device_;
+  bool shares_cores_;
   std::mutex mutex_;
   std::array<std::vector<std::unique_ptr<Buffer>>, 64> idle_;  // idle_[n]: of 2^n bytes
   std::size_t idle_bytes_ = 0;

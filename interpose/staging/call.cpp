@@ -17,7 +17,7 @@ namespace {
 // A message with more runs is unpacked on the host, at once.
 constexpr std::size_t most_copies = 64;
 
-Runs runs_of(const Parts& parts) {
+Runs runs_of(std::span<const Part> parts) {
   Runs runs;
   for (const Part& part : parts)
     if (part.count > 0) append(runs, part.type, part.offset, static_cast<std::size_t>(part.count));
@@ -65,7 +65,7 @@ void* Call::empty_address() {
   return &places.at(empty_addresses_++ % places.size());
 }
 
-void* Call::stage(const void* address, const Parts& reads, const Parts& writes) {
+void* Call::stage_spans(const void* address, std::span<const Part> reads, std::span<const Part> writes) {
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(address));
   if (!is_device(address)) {
     if (offers_on && receipt_ == Receipt::counted && !writes.empty())
@@ -93,8 +93,9 @@ void* Call::stage(const void* address, const Parts& reads, const Parts& writes) 
 }
 
 Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least) {
-  if (offers_on && is_device(address)) {
-    const Runs runs = runs_of({{0, count, type}});
+  if (is_device(address) && may_be_offered(count, type)) {
+    const Part part{0, count, type};
+    const Runs runs = runs_of({&part, 1});
     if (runs.size() == 1 && runs[0].size >= least) {
       offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
       if (!offer_) pieces_ = Pieces::make(address, runs[0].offset, runs[0].size, to, comm);
@@ -147,8 +148,13 @@ bool Call::yields() const {
     const Span span = span_of(operand.writes);
     const auto room = static_cast<std::size_t>(span.high - span.low);
     const bool may_be_short = room <= short_message || may_be_offered(room);
-    return operand.staging && may_be_short && has_threads_here(operand.memory->device->info());
+    return operand.staging && may_be_short && operand.memory->device->shares_cores();
   });
+}
+
+bool Call::may_take_offered() const {
+  const Operand* operand = receiver();
+  return operand != nullptr && may_be_offered(size_of(operand->writes));
 }
 
 void Call::await(int from, int tag, MPI_Comm comm) const {
@@ -184,7 +190,7 @@ void Call::read(const Operand& operand) {
   for (const Run& run : operand.reads)
     queue.enqueue_read({operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size},
                        operand.host + run.offset);
-  finish_on(queue, operand.memory->device->info());
+  finish_on(queue, *operand.memory->device);
 }
 
 bool Call::brings() const {
@@ -195,11 +201,16 @@ bool Call::brings() const {
 void Call::write(const MPI_Status& status) {
   if (probed_) return deliver(probed_->content.data(), probed_->content.size());
   if (packed_ != nullptr) return deliver(packed_, received_bytes(status));
-  if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
-  for (const Operand& operand : operands_)
-    if (operand.staging && !operand.writes.empty())
-      write(operand,
-            receipt_ == Receipt::counted ? first_bytes(operand.writes, received_bytes(status)) : operand.writes);
+  const bool is_counted = receipt_ == Receipt::counted;
+  const std::size_t received = is_counted ? received_bytes(status) : 0;
+  if (offers_on && is_counted && take_offered(received)) return;
+  for (const Operand& operand : operands_) {
+    if (!operand.staging || operand.writes.empty()) continue;
+    if (is_counted && received < size_of(operand.writes))
+      write(operand, first_bytes(operand.writes, received));
+    else
+      write(operand, operand.writes);
+  }
   if (!persistent_) operands_.clear();
 }
 
@@ -209,7 +220,7 @@ void Call::write(const Operand& operand, const Runs& runs) {
   for (const Run& run : runs)
     queue.enqueue_write(operand.host + run.offset,
                         {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
-  finish_on(queue, operand.memory->device->info());
+  finish_on(queue, *operand.memory->device);
 }
 
 const Call::Operand* Call::receiver() const {
@@ -219,9 +230,9 @@ const Call::Operand* Call::receiver() const {
 }
 
 // True if an envelope came instead of the message; the message is then in its place.
-bool Call::take_offered(const MPI_Status& status) {
+bool Call::take_offered(std::size_t received) {
   const Operand* operand = receiver();
-  if (operand == nullptr || received_bytes(status) != sizeof(Envelope)) return false;
+  if (operand == nullptr || received != sizeof(Envelope)) return false;
   std::array<std::byte, sizeof(Envelope)> bytes{};
   std::byte* to = bytes.data();
   for (const Run& run : first_bytes(operand->writes, bytes.size())) {
@@ -276,7 +287,7 @@ void Call::take(const Operand& operand, const Envelope& envelope) {
 void Call::take_pieces(const Operand& operand, const Envelope& envelope) {
   const Runs runs = first_bytes(operand.writes, envelope.bytes);
   check_room(runs, envelope.bytes);
-  const bool yields = operand.staging && has_threads_here(operand.memory->device->info());
+  const bool yields = operand.staging && operand.memory->device->shares_cores();
   if (runs.size() > 1) {
     const auto packed = std::make_unique_for_overwrite<std::byte[]>(envelope.bytes);
     receive_pieces(envelope, packed.get(), yields, [](std::size_t, std::size_t) {});
@@ -289,7 +300,7 @@ void Call::take_pieces(const Operand& operand, const Envelope& envelope) {
     const auto offset = static_cast<std::size_t>(operand.base + run.offset) + at;
     operand.staging->queue().enqueue_write(to + at, {operand.memory->buffer.get(), offset, bytes});
   });
-  if (operand.staging) finish_on(operand.staging->queue(), operand.memory->device->info());
+  if (operand.staging) finish_on(operand.staging->queue(), *operand.memory->device);
 }
 
 // Copies the bytes of a message into the runs of its receiver.

@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "interpose/memory/devices.hpp"
@@ -64,13 +65,20 @@ class Call {
   // The address to pass to MPI instead of an operand's: host memory of the same layout. `reads`: bytes that MPI may
   // read there; `writes`: bytes that it writes. An address that is not a device's is returned unchanged. Throws Error
   // when there is no such buffer, or memory is exhausted.
-  void* stage(const void* address, const Parts& reads, const Parts& writes);
-  const void* in(const void* address, MPI_Aint count, MPI_Datatype type) {
-    return stage(address, {{0, count, type}}, {});
+  void* stage(const void* address, const Parts& reads, const Parts& writes) {
+    return stage_spans(address, reads, writes);
   }
-  void* out(void* address, MPI_Aint count, MPI_Datatype type) { return stage(address, {}, {{0, count, type}}); }
+  const void* in(const void* address, MPI_Aint count, MPI_Datatype type) {
+    const Part part{0, count, type};
+    return stage_spans(address, {&part, 1}, {});
+  }
+  void* out(void* address, MPI_Aint count, MPI_Datatype type) {
+    const Part part{0, count, type};
+    return stage_spans(address, {}, {&part, 1});
+  }
   void* inout(void* address, MPI_Aint count, MPI_Datatype type) {
-    return stage(address, {{0, count, type}}, {{0, count, type}});
+    const Part part{0, count, type};
+    return stage_spans(address, {&part, 1}, {&part, 1});
   }
 
   // Memory of the host that lives as long as this call.
@@ -122,6 +130,8 @@ class Call {
   bool done() const { return operands_.empty(); }
   // Whether data may arrive for a device.
   bool brings() const;
+  // Whether what it receives may be in pieces, or another rank's offer.
+  bool may_take_offered() const;
 
  private:
   struct Operand {
@@ -131,13 +141,14 @@ class Call {
     std::byte* host = nullptr;                  // passed to MPI instead of that address
     Runs reads = {}, writes = {};
   };
+  void* stage_spans(const void* address, std::span<const Part> reads, std::span<const Part> writes);
   void* empty_address();
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
   const Operand* receiver() const;
   void save_beginning();
   void restore_beginning(const Operand& operand, std::size_t from) const;
-  bool take_offered(const MPI_Status& status);
+  bool take_offered(std::size_t received);
   void deliver(const std::byte* content, std::size_t bytes);
   static void take(const Operand& operand, const Envelope& envelope);
   static void take_pieces(const Operand& operand, const Envelope& envelope);

@@ -68,11 +68,11 @@ std::size_t piece_bytes() {
 
 }  // namespace
 
-void finish_on(Queue& queue, const DeviceInfo& info) {
-  if (has_threads_here(info))
+void finish_on(Queue& queue, const OpenDevice& device) {
+  if (device.shares_cores())
     queue.finish();
   else
-    wait_for(queue, info);
+    wait_for(queue, device.info());
 }
 
 void begin_pieces() {
@@ -123,7 +123,7 @@ void Pieces::start() {
   read(0, *queues[0]);
   for (std::size_t piece = 0; piece < count(); ++piece) {
     if (piece + 1 < count()) read(piece + 1, *queues[(piece + 1) % 2]);
-    finish_on(*queues[piece % 2], place_.memory->device->info());
+    finish_on(*queues[piece % 2], *place_.memory->device);
     PMPI_Isend(staging_.bytes() + piece * envelope_.piece, static_cast<int>(size_of(piece)), MPI_BYTE, to_,
                static_cast<int>(envelope_.entry), pieces_comm, &requests_[piece]);
   }

@@ -18,7 +18,7 @@
 namespace plumb::interpose {
 
 // Waits for a queue's commands. Without threads of the device on this host, the wait needs no core.
-void finish_on(Queue& queue, const DeviceInfo& info);
+void finish_on(Queue& queue, const OpenDevice& device);
 
 // Collective over all ranks, before the first message; after agree_on_offers().
 void begin_pieces();

@@ -1,10 +1,14 @@
 // What a program sees of its memory: each kind, wrapped memory objects, addresses for kernels, and many threads at
 // once. The halves of the ranks send each other what lies in such memory.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <CL/cl.h>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -294,6 +298,80 @@ void try_pieces() {
   done(plumb_mpi_free(to));
 }
 
+// Memory of the host that two processes share: one makes it, and the other opens it by the numbers of `name`.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::array<int, 2> name = {})
+      : file_(name[0] == 0 ? memfd_create("doors", 0)
+                           : open(fmt::format("/proc/{}/fd/{}", name[0], name[1]).c_str(), O_RDWR)) {
+    check(file_ >= 0 && ftruncate(file_, size) == 0, "there is no shared memory");
+    at_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    check(at_ != MAP_FAILED, "shared memory is not mapped");
+  }
+  ~SharedMemory() {
+    munmap(at_, size);
+    close(file_);
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  std::array<int, 2> name() const { return {getpid(), file_}; }
+  unsigned char* bytes() const { return static_cast<unsigned char*>(at_); }
+
+ private:
+  int file_;
+  void* at_ = nullptr;
+};
+
+// The sender of two messages starts the second once the first is in its receiver's memory.
+void send_one_by_one(int to, int tag) {
+  constexpr std::chrono::seconds patience{100};
+  const SharedMemory room;
+  void* address = nullptr;
+  const auto sent = numbers(tag);
+  done(plumb_mpi_alloc(size, &address));
+  done(plumb_mpi_copy(address, sent.data(), size));
+  std::array<MPI_Request, 2> requests{};
+  MPI_Send(room.name().data(), 2, MPI_INT, to, tag, MPI_COMM_WORLD);
+  MPI_Isend(address, size, MPI_BYTE, to, tag, MPI_COMM_WORLD, &requests[0]);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  const volatile unsigned char& last = room.bytes()[size - 1];
+  for (int flag = 0; last != sent.back();) {
+    check(std::chrono::steady_clock::now() < until, "MPI_Waitall takes no message before all have come");
+    MPI_Iprobe(to, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);  // a sender's MPI may have to push
+  }
+  MPI_Isend(address, size, MPI_BYTE, to, tag, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  done(plumb_mpi_free(address));
+}
+
+// MPI_Waitall takes messages in pieces, and offers, as they come.
+void try_waitall() {
+  const Ranks ranks;
+  constexpr int tag = 94;
+  if (ranks.rank < ranks.other) return send_one_by_one(ranks.other, tag);
+  std::array<int, 2> name{};
+  MPI_Recv(name.data(), 2, MPI_INT, ranks.other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const SharedMemory room(name);
+  std::vector<unsigned char> second(size);
+  std::array<MPI_Request, 3> requests{};
+  std::array<MPI_Status, 3> statuses{};
+  requests.fill(MPI_REQUEST_NULL);
+  MPI_Irecv(room.bytes(), size, MPI_BYTE, ranks.other, tag, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(second.data(), size, MPI_BYTE, ranks.other, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[2]);
+  MPI_Waitall(3, requests.data(), statuses.data());
+  const auto expected = numbers(tag);
+  check(second == expected && std::memcmp(room.bytes(), expected.data(), size) == 0, "MPI_Waitall gave other bytes");
+  for (const int received : {0, 2}) {
+    int bytes = 0;
+    const MPI_Status& status = statuses.at(static_cast<std::size_t>(received));
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    check(bytes == size && status.MPI_SOURCE == ranks.other && status.MPI_TAG == tag,
+          "MPI_Waitall gave another status");
+  }
+  check(requests[0] == MPI_REQUEST_NULL && requests[2] == MPI_REQUEST_NULL, "MPI_Waitall left a request");
+}
+
 // Under peer, too, a receive into the host's memory may be cancelled, and freed before it is complete.
 std::vector<unsigned char> freed_receive(size);
 
@@ -369,6 +447,7 @@ int main(int argc, char** argv) {
     try_integer_request();
     try_small_buffer();
     try_pieces();
+    try_waitall();
     if (peer) try_host_receives();
     if (provided == MPI_THREAD_MULTIPLE) try_threads();
   } catch (const std::exception& error) {
