@@ -66,13 +66,13 @@ LIBRARIES = {
 """Libraries' calls: FFTW and OpenBLAS, clFFT and CLBlast, oneMKL."""
 
 
-def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
-    """Exit status and record of a run on one rank."""
+def run(tmp_path: Path, device: str, *words: str, ranks: int = 1) -> tuple[int, dict]:
+    """Exit status and record of a run."""
     record = tmp_path / "record.json"
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
-    command, environment = launch_command(1, MUTANTS, *words, *quiet, "--repetitions", "2")
+    command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--repetitions", "2")
     if device == "pocl":
-        environment |= vendor_environment(device, 1)
+        environment |= vendor_environment(device, ranks)
     else:
         if device == "sycl":
             environment |= sycl_environment()
@@ -118,6 +118,32 @@ def test_calls_of_libraries_left_out_are_seen(tmp_path: Path, device: str, name:
     if device == "sycl":
         needs_onemkl()
     assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
+
+
+UPDATE = {"copy_rows", "copy_block", "transpose_part", "invert", "pack_a", "pack_b", "multiply"}
+SOLVE = {"solve_lower", "solve_upper", "subtract_product"}
+AGREEMENT = {"copy", "search_column", "tell_candidate", "take_candidate", "eliminate"}
+PANELS = {
+    "1x1": {"factor_columns", "exchange_and_solve", "update_columns"},
+    "2x1": {*AGREEMENT, "solve_columns", "update_columns"},
+}
+"""HPL's kernels, by grid: a panel on several ranks agrees on its pivots."""
+
+
+@pytest.mark.parametrize("grid", PANELS)
+def test_a_launch_left_out_of_hpl_is_seen(tmp_path: Path, grid: str) -> None:
+    """Cases of kernels that the grid does not launch leave out nothing, and pass."""
+    ranks = 1 if grid == "1x1" else 2
+    words = ["--runtime", "opencl", "--transport", "staged"]
+    words += ["--grid", grid, "--size", "60", "--block", "32"]
+    status, record = run(tmp_path, "pocl", "mutant-launches-hpl", *words, ranks=ranks)
+    failed = {c["key"] for c in record["cases"] if c["outcome"]["status"] == "failed"}
+    passed = {c["key"] for c in record["cases"] if c["outcome"]["status"] == "passed"}
+    kernels = UPDATE | SOLVE | PANELS[grid]
+    assert failed == {c["key"] for c in record["cases"] if c["labels"]["omitted"] in kernels}
+    assert len(failed) + len(passed) == len(record["cases"])
+    assert {key.split("/")[0] for key in failed} == kernels
+    assert status == 1
 
 
 @pytest.mark.parametrize("device", DEVICES)
