@@ -130,6 +130,7 @@ PANELS = {
 """HPL's kernels, by grid: a panel on several ranks agrees on its pivots."""
 
 
+@pytest.mark.soak  # forty cases a grid
 @pytest.mark.parametrize("grid", PANELS)
 def test_a_launch_left_out_of_hpl_is_seen(tmp_path: Path, grid: str) -> None:
     """Cases of kernels that the grid does not launch leave out nothing, and pass."""
