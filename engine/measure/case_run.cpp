@@ -393,6 +393,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
     if (!settings_.validate || each || !decision.check || decision.stop) continue;
     const double before = now_seconds();
     validate(measured, record.count);
+    world.barrier();  // the next reset may send to a rank that still looks at what has come
     checking += now_seconds() - before;
   }
   if (settings_.validate && !each) validate(measured, record.count);
