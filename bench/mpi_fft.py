@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import statistics
@@ -22,17 +21,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from peers import HPCC_INPUT
+from hpcc_ptrans import ENVIRONMENT, HPCC_INPUT
 
 ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = {
-    **os.environ,
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "HWLOC_COMPONENTS": "-opencl",
-}
 
 
 def launch(wish: argparse.Namespace, folder: Path, *words: str) -> str:

@@ -23,7 +23,7 @@ constexpr std::uint64_t longest_loop = 1u << 24;
 constexpr int most_probes = 3;            // of one loop length
 constexpr double fewest_operations = 20;  // operations per sample, within longest_sample
 constexpr double longest_probing = 0.1;   // seconds
-constexpr double surprise = 0.1;          // a repetition faster than all checked ones by this share is checked as well
+constexpr double surprise = 0.1;          // a repetition faster than all validated ones by this share is validated, too
 constexpr std::size_t most_lives = 4096;  // per phase, reported of the last repetition
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -336,6 +336,28 @@ bool CaseRun::measure_watched(const Case& measured, CaseRecord& record) {
   return whole;
 }
 
+namespace {
+
+// Repetitions in which a rank is faster than in all that were validated. Rates are those of each rank's fastest: what
+// it left out would be its speed.
+class Surprises {
+ public:
+  explicit Surprises(int ranks) : fastest_(static_cast<std::size_t>(ranks), std::numeric_limits<double>::infinity()) {}
+  // Whether a repetition, by seconds of each rank, is one. It must be validated then.
+  bool take(const std::vector<double>& seconds) {
+    const bool found = !std::equal(seconds.begin(), seconds.end(), fastest_.begin(),
+                                   [](double now, double fastest) { return now >= (1 - surprise) * fastest; });
+    for (std::size_t rank = 0; found && rank < seconds.size(); ++rank)
+      fastest_[rank] = std::min(fastest_[rank], seconds[rank]);
+    return found;
+  }
+
+ private:
+  std::vector<double> fastest_;  // validated, by rank
+};
+
+}  // namespace
+
 bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   World& world = session_.world;
   const bool once = is_once(measured);
@@ -346,10 +368,10 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   int late_in_a_row = 0;
   EnergyMeter::Rest rest(energy_);
   const double begin = now_seconds();
-  double checking = 0;
-  std::vector<double> fastest_checked(static_cast<std::size_t>(world.size()), std::numeric_limits<double>::infinity());
+  double validating = 0;
+  Surprises surprises(world.size());
   struct Decision {
-    bool keep, stop, check;
+    bool keep, stop, validate;
     double first_begin;
   } decision{false, false, false, 0};
   while (!decision.stop) {
@@ -366,23 +388,20 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       record.late_starts += late ? 1 : 0;
       late_in_a_row = late ? late_in_a_row + 1 : 0;
       decision.keep = !late || late_in_a_row > most_late_in_a_row || once;
-      decision.check = false;
+      decision.validate = false;
       if (decision.keep) {
-        double first = samples[0].begin, last = samples[0].end, longest = 0;
+        double first = samples[0].begin, last = samples[0].end;
+        std::vector<double> seconds;
         for (const Sample& s : samples) {
           first = std::min(first, s.begin);
           last = std::max(last, s.end);
-          longest = std::max(longest, s.seconds);
+          seconds.push_back(s.seconds);
         }
-        slowest.push_back(longest);
+        slowest.push_back(*std::max_element(seconds.begin(), seconds.end()));
         record.global.push_back(last - first);
         decision.first_begin = first;
-        // Rates are those of each rank's fastest repetition: what it left out would be its speed.
-        for (std::size_t rank = 0; rank < samples.size(); ++rank)
-          decision.check = decision.check || samples[rank].seconds < (1 - surprise) * fastest_checked[rank];
-        for (std::size_t rank = 0; decision.check && rank < samples.size(); ++rank)
-          fastest_checked[rank] = std::min(fastest_checked[rank], samples[rank].seconds);
-        if (auto stop = rule.decide(slowest, now_seconds() - begin - checking)) {
+        decision.validate = settings_.validate && !each && surprises.take(seconds);
+        if (auto stop = rule.decide(slowest, now_seconds() - begin - validating)) {
           record.stop = *stop;
           decision.stop = true;
         }
@@ -390,11 +409,11 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
     }
     decision = broadcast_value(world, decision);
     if (decision.keep) keep(timed, decision.first_begin);
-    if (!settings_.validate || each || !decision.check || decision.stop) continue;
+    if (!decision.validate || decision.stop) continue;
     const double before = now_seconds();
     validate(measured, record.count);
     world.barrier();  // the next reset may send to a rank that still looks at what has come
-    checking += now_seconds() - before;
+    validating += now_seconds() - before;
   }
   if (settings_.validate && !each) validate(measured, record.count);
   return true;
