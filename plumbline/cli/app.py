@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated, Any
@@ -18,6 +19,8 @@ _GROUPS = [
     one.__name__ for one in (running, boards, centre, records, models, mesh, machine, completion)
 ]
 app.registered_commands.sort(key=lambda one: _GROUPS.index(getattr(one.callback, "__module__", "")))
+
+_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def start(arguments: list[str]) -> int:
@@ -37,11 +40,11 @@ def start(arguments: list[str]) -> int:
         _close_stdout()
         return ExitStatus.PASSED
     except OSError as error:
-        # Only stdout's errors name no file: those of files become messages where they are opened.
-        if error.filename is not None:
+        # What is printed names no file; that of files becomes a message where they are opened.
+        if error.filename is not None or error.errno not in _UNWRITTEN:
             raise
         _close_stdout()
-        print(f"plumb: stdout cannot be written: {error.strerror}", file=sys.stderr)
+        print(f"plumb: the output cannot be written: {error.strerror}", file=sys.stderr)
         return ExitStatus.ERROR
     except Exception as error:
         # Typer's own errors share no public base class over its versions, only this method.

@@ -148,7 +148,7 @@ def test_a_full_disk_under_stdout_is_one_sentence() -> None:
                 text=True,
                 check=False,
             )
-        told = "plumb: stdout cannot be written: No space left on device\n"
+        told = "plumb: the output cannot be written: No space left on device\n"
         assert (done.returncode, done.stderr) == (3, told)
 
 
