@@ -72,7 +72,7 @@ class Race {
   void run(std::uint64_t key, Validation& found) {
     key_ = key;
     if (setting_.pe == 0) *verdict() = {};
-    const double deadline = now_seconds() + longest_seconds;
+    const double begin = now_seconds(), deadline = begin + std::min(longest_seconds, left_);
     std::uint64_t burst = 128;
     for (std::uint64_t round = 0;; ++round) {
       if (setting_.pe == 0) *word() = does_ == Does::bit_and ? all_bits() : T{};
@@ -89,8 +89,9 @@ class Race {
       shmem_getmem(&all, verdict(), sizeof all, 0);
       burst = all.burst;
       overlaps_ = all.overlaps;
-      if (all.over != 0) return;
+      if (all.over != 0) break;
     }
+    left_ -= now_seconds() - begin;
   }
 
   // Minimum over PEs of observed foreign operations, and the reason if too few for a proof.
@@ -105,7 +106,7 @@ class Race {
   }
 
  private:
-  static constexpr double longest_seconds = 1;  // per run
+  static constexpr double longest_seconds = 1;  // per run, twice that in all: each run has a burst
   static constexpr std::size_t line = 128;
   static constexpr std::uint64_t longest_burst = std::uint64_t{1} << 16;
   // Effect of a PE's operations on the word, by the operation's own law, and number of foreign ones between them.
@@ -235,6 +236,7 @@ class Race {
   Setting setting_;
   std::byte* memory_;
   std::uint64_t key_ = 0, overlaps_ = 0;
+  double left_ = 2 * longest_seconds;
   std::uint64_t mine_ = 0;  // overlaps observed by this PE in all runs
 };
 
