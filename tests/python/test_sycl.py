@@ -67,7 +67,9 @@ TOGETHER = [
     *(f"shallow_water --size 1 --order {order} --transport staged" for order in (0, 1, 2)),
     "shallow_water --size 1 --order 1 --transport peer --type double",
 ]
-POWERS_OF_TWO = ("npb_is", "npb_mg")
+POWERS_OF_TWO = ("npb_is", "npb_mg", "mpi_fft")
+# Kernels that wait for a neighbour's in each of many steps: by time slices where ranks share cores.
+WAITING = "shallow_water --size 1 --order 1 --transport peer"
 
 
 def words_of(run: str, ranks: int) -> list[str]:
@@ -128,6 +130,8 @@ def test_some_benchmarks_in_one_launch(tmp_path: Path) -> None:
 def test_every_benchmark(tmp_path: Path, mpi: str, ranks: int) -> None:
     for one in [*APART, *TOGETHER]:
         if ranks == 3 and one.startswith(POWERS_OF_TWO):
+            continue
+        if ranks > (os.cpu_count() or 1) and one.startswith(WAITING):
             continue
         words = [*words_of(one, ranks), "--runtime", "sycl", "--repetitions", "1"]
         assert_all_passed(run(tmp_path, mpi, ranks, words))

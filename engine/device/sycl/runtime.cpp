@@ -6,6 +6,7 @@
 
 #include "device/build_time.hpp"
 #include "device/host_share.hpp"
+#include "device/resident.hpp"
 #include "device/sycl/queue.hpp"
 
 namespace plumb::sycl {
@@ -15,7 +16,7 @@ namespace {
 using sycl_plugin::DeviceFacts;
 using sycl_plugin::DeviceType;
 
-class SyclDevice final : public Device {
+class SyclDevice final : public Device, public ResidentGroups {
  public:
   explicit SyclDevice(SharedContext context) : context_(std::move(context)) {}
   const DeviceInfo& info() const override { return context_->info; }
@@ -38,6 +39,10 @@ class SyclDevice final : public Device {
   std::unique_ptr<Program> build(const KernelSource& source) override {
     const TimedBuild timed;
     return std::make_unique<SyclProgram>(context_, source);
+  }
+  // As through OpenCL.
+  std::uint64_t resident_groups(Kernel&, const KernelRange&) override {
+    return info().type == "cpu" ? info().compute_units : 0;
   }
 
  private:

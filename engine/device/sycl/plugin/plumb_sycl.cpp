@@ -358,12 +358,17 @@ int enqueued(QueueHandle* queue, ::sycl::event event) {
 }
 
 void start_waiting(QueueHandle* queue) {
-  if (queue->waiting.count == 0) return;
-  const Copies copies = std::exchange(queue->waiting, {});
-  const bool by_driver = copies.count == 1 && copies.bytes[0] < copy_from;
-  enqueued(queue, by_driver ? queue->queue.memcpy(reinterpret_cast<void*>(copies.to[0]),
-                                                  reinterpret_cast<const void*>(copies.from[0]), copies.bytes[0])
-                            : copy_by_kernel(queue, copies));
+  Copies& waiting = queue->waiting;
+  if (waiting.count == 0) return;
+  if (waiting.count == 1 && waiting.bytes[0] < copy_from) {
+    waiting.count = 0;
+    enqueued(queue, queue->queue.memcpy(reinterpret_cast<void*>(waiting.to[0]),
+                                        reinterpret_cast<const void*>(waiting.from[0]), waiting.bytes[0]));
+  } else {
+    const Copies copies = waiting;
+    waiting.count = 0;
+    enqueued(queue, copy_by_kernel(queue, copies));
+  }
 }
 
 // SYCL's queue, for a command that comes after all copies.
