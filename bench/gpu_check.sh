@@ -40,6 +40,7 @@ for runtime in cuda opencl; do
   one $runtime-ceilings ceilings --runtime $runtime --preset smoke --size 26 --tables 2
   one $runtime-parts stream --runtime $runtime --preset smoke --parts "ceilings only=memory size=24"
   one $runtime-hpl hpl --runtime $runtime --size 2000 --block 128 --repetitions 2
+  [ $runtime = opencl ] || one $runtime-hpl-library hpl --runtime $runtime --variant library --size 12000 --block 512 --repetitions 3
   for order in 0 1 2; do one $runtime-water-$order shallow_water --runtime $runtime --size 2 --order $order; done
   one $runtime-graph500 graph500 --runtime $runtime --variant device --scale 18 --roots 8
   one $runtime-ssca1 ssca1 --runtime $runtime --variant device --scale 26

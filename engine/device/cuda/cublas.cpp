@@ -1,6 +1,8 @@
 // Matrix products of runtime `cuda`: cuBLAS, loaded at run time.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "device/cuda/queue.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "device/library.hpp"
@@ -118,27 +120,47 @@ class CublasGemm final : public GemmLibrary {
   CublasHandle handle_ = nullptr;
 };
 
+// A handle for each queue: a handle has one stream, and memory that calls on several streams must not share.
+class CublasHandles {
+ public:
+  CublasHandles() = default;
+  ~CublasHandles() {
+    for (const auto& [stream, handle] : handles_) cublas().destroy(handle);
+  }
+  CublasHandles(const CublasHandles&) = delete;
+  CublasHandles& operator=(const CublasHandles&) = delete;
+
+  CublasHandle of(const CudaQueue& queue) {
+    CublasHandle& handle = handles_[queue.stream()];
+    if (handle == nullptr) {
+      check_cublas(cublas().create(&handle), "start cuBLAS");
+      check_cublas(cublas().set_stream(handle, queue.stream()), "give cuBLAS its queue");
+    }
+    return handle;
+  }
+
+ private:
+  std::map<Stream, CublasHandle> handles_;
+};
+
 // By columns, a row-wise B = L^-1 B is B' = B' U^-1 with U = L', from the right.
 template <class T>
 class CublasFactor final : public FactorLibrary {
  public:
-  explicit CublasFactor(CudaQueue& queue) {
+  explicit CublasFactor(const CudaQueue& queue) {
     if (!cublas().problem.empty()) throw Unsupported(cublas().problem);
-    check_cublas(cublas().create(&handle_), "start cuBLAS");
-    check_cublas(cublas().set_stream(handle_, queue.stream()), "give cuBLAS its queue");
+    name_ = cublas_name(handles_.of(queue));
   }
-  ~CublasFactor() override { cublas().destroy(handle_); }
-  CublasFactor(const CublasFactor&) = delete;
-  CublasFactor& operator=(const CublasFactor&) = delete;
-  std::string name() const override { return cublas_name(handle_); }
+  std::string name() const override { return name_; }
 
   void subtract_product(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
                         const MatrixPart& b, const MatrixPart& c) override {
     const T minus = -1, one = 1;
-    dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
+    auto& own_queue = dynamic_cast<CudaQueue&>(queue);
+    own_queue.enqueue_foreign([&] {
       const auto call = [&](auto gemm) {
-        return gemm(handle_, no_transpose, no_transpose, count(columns), count(rows), count(inner), &minus, at(b),
-                    count(b.pitch), at(a), count(a.pitch), &one, at(c), count(c.pitch));
+        return gemm(handles_.of(own_queue), no_transpose, no_transpose, count(columns), count(rows), count(inner),
+                    &minus, at(b), count(b.pitch), at(a), count(a.pitch), &one, at(c), count(c.pitch));
       };
       if constexpr (sizeof(T) == sizeof(float))
         check_cublas(call(cublas().sgemm), "multiply matrices");
@@ -149,10 +171,11 @@ class CublasFactor final : public FactorLibrary {
   void solve_unit_lower(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& l,
                         const MatrixPart& b) override {
     const T one = 1;
-    dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
+    auto& own_queue = dynamic_cast<CudaQueue&>(queue);
+    own_queue.enqueue_foreign([&] {
       const auto call = [&](auto trsm) {
-        return trsm(handle_, side_right, fill_upper, no_transpose, unit_diagonal, count(columns), count(rows), &one,
-                    at(l), count(l.pitch), at(b), count(b.pitch));
+        return trsm(handles_.of(own_queue), side_right, fill_upper, no_transpose, unit_diagonal, count(columns),
+                    count(rows), &one, at(l), count(l.pitch), at(b), count(b.pitch));
       };
       if constexpr (sizeof(T) == sizeof(float))
         check_cublas(call(cublas().strsm), "solve with a triangle");
@@ -168,7 +191,8 @@ class CublasFactor final : public FactorLibrary {
     return reinterpret_cast<T*>(own(*part.buffer).device_address()) + part.offset;
   }
 
-  CublasHandle handle_ = nullptr;
+  CublasHandles handles_;
+  std::string name_;
 };
 
 const Registered<GemmLibraryMaker> registered_cuda_gemm_library("cuda", [](Device&, Queue& queue,
