@@ -156,7 +156,7 @@ class NcclExchange : public WalkedExchange {
 class NcclTransport : public Transport {
  public:
   NcclTransport(World& world, Device& device) : world_(world) {
-    std::unique_ptr<Queue> queue = device.make_queue();
+    std::unique_ptr<Queue> queue = device.make_urgent_queue();  // else its kernels wait for all groups of others
     if (dynamic_cast<cuda::CudaQueue*>(queue.get()) == nullptr)
       throw Unsupported("transport nccl needs a GPU of runtime cuda: use --runtime cuda");
     queue_.reset(static_cast<cuda::CudaQueue*>(queue.release()));
