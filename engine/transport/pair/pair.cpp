@@ -15,7 +15,7 @@ void PairPort::add(Device& device, Program& program, const Lane& lane, const std
   end.sends = sends;
   end.receives = !sends;
   end.bytes = slots.bytes();
-  end.queue = device.make_urgent_queue();
+  end.queue = device.make_queue();
   end.kernel = program.kernel(kernel + (sends ? send_suffix : receive_suffix) + after);
   end.range = {1, 1};
   ends_.push_back(std::move(end));
