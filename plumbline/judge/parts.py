@@ -19,7 +19,7 @@ from plumbline.judge.levels import Level, level_of
 from plumbline.model.benchmarks import Model
 from plumbline.model.limits import LIMITS
 from plumbline.model.roofline import CACHES
-from plumbline.model.yardsticks import Yardstick, is_copied
+from plumbline.model.yardsticks import BARE, Yardstick, is_copied
 from plumbline.record.record import Case, PartCase, PartVisit, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment
@@ -115,14 +115,17 @@ def _moved_and_computed(planned: Planned) -> Iterator[str]:
 
 def _of_yardstick(yardstick: Yardstick, planned: Planned) -> Iterator[str]:
     device = planned.device or {}
-    if yardstick.flops:
-        yield f"{CEILINGS} only=flops/{yardstick.flops} accumulators={_accumulators(device)}"
+    # GPUs that exchange by themselves do not slow down with their hosts' messages.
+    alone = device.get("type") == "gpu" and planned.transport not in BARE
+    flops = yardstick.flops or ("float" if alone and yardstick.messages else "")
+    if flops:
+        yield f"{CEILINGS} only=flops/{flops} accumulators={_accumulators(device)}"
     if yardstick.memory:
         yield f"{CEILINGS} only=memory/copy size={yardstick.memory}"
     if yardstick.updates:
         updates = yardstick.updates - 4
         yield f"{CEILINGS} only=random/update size={yardstick.updates} updates={updates}"
-    if yardstick.messages and planned.sends:
+    if yardstick.messages and planned.sends and not alone:
         sizes = ",".join(map(str, yardstick.messages))
         yield f"{LINKS} part=exchange beside=all sizes={sizes}"
 

@@ -412,6 +412,9 @@ def test_every_benchmark_that_moves_or_computes_has_parts() -> None:
     text = "ceilings only=random/update size=18 updates=14"
     assert wanted(None, replace(planned, sends=False), {}, stick) == text
     assert wanted(None, planned, {}, stick) == f"{text}; links part=exchange beside=all sizes=1024"
+    gpus = Planned("peer", planned.cases, {"type": "gpu", "compute_units": 132})
+    text = "ceilings only=flops/float accumulators=2162688"
+    assert wanted(None, gpus, {}, yardstick_of("b_eff", "peer")) == text
     assert yardstick_of("b_eff", "staged") is None
     assert yardstick_of("b_eff", "peer") is not None
     assert yardstick_of("b_eff", "peer", "host-buffered") is None
