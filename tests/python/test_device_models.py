@@ -397,6 +397,31 @@ def test_gemm_uses_the_units_it_says(
         assert found.seconds == pytest.approx(1e3 / gflop_s)
 
 
+@pytest.mark.parametrize(
+    ("rows", "tile", "share"),
+    [
+        (512, "128x128x16", 16 / 132),
+        (513, "128x128x16", 25 / 132),
+        (4096, "128x128", 1),
+        (512, "", 1),
+    ],
+)
+def test_a_small_product_leaves_units_of_a_gpu_idle(
+    record: Record, rows: int, tile: str, share: float
+) -> None:
+    labels = {"type": "float", "rows": rows, "columns": rows}
+    one = case(record, labels=labels, work={"flops": 1e12}, facts={"tile": tile})
+    ranks = on_gpu(record).ranks
+    own = ranks[0].device
+    assert own is not None
+    large = [
+        rank.model_copy(update={"device": own.model_copy(update={"compute_units": 132})})
+        for rank in ranks
+    ]
+    found = gemm.expect(record_of(record.model_copy(update={"ranks": large}), "gemm", one), LOCAL)
+    assert found["c"].seconds == pytest.approx(5 / share)
+
+
 def test_on_a_cpu_a_library_has_vector_units(record: Record) -> None:
     one = case(record, labels={"type": "half"}, work={"flops": 1e12})
     assert gemm.expect(record_of(record, "gemm", one), LOCAL)["c"].seconds == pytest.approx(5)

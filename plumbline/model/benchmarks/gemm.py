@@ -159,8 +159,23 @@ def _roofline(record: Record, case: Case, figures: Figures) -> Prediction:
     if figures.device:
         variant = str(case.facts.get("variant", ""))
         share = figures.device.share_of_peak(BENCHMARK, number, variant, matrix=may_use)
+    if own is not None and on_gpu:
+        share *= _occupied(case, own.compute_units)
     demand = Demand(type=number, matrix=may_use, flops=case.work.flops / share)
     return roofline.expect(record, case, figures, demand)
+
+
+def _occupied(case: Case, units: int) -> float:
+    """The largest share of a GPU's compute units that have a tile of the product, if tiles are known.
+
+    A tile is one unit's: a small product leaves units idle.
+    """
+    try:
+        rows, columns = (int(extent) for extent in str(case.facts.get("tile", "")).split("x")[:2])
+    except ValueError:
+        return 1.0
+    tiles = ceil(_size(case, "rows") / rows) * ceil(_size(case, "columns") / columns)
+    return min(1.0, tiles / units) if tiles and units else 1.0
 
 
 def _size(case: Case, name: str) -> int:
