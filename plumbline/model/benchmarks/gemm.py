@@ -166,7 +166,7 @@ def _roofline(record: Record, case: Case, figures: Figures) -> Prediction:
 
 
 def _occupied(case: Case, units: int) -> float:
-    """The largest share of a GPU's compute units that have a tile of the product, if tiles are known.
+    """The share of a GPU's compute units that the product's tiles can occupy; 1 if unknown.
 
     A tile is one unit's: a small product leaves units idle.
     """
