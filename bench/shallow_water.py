@@ -47,7 +47,7 @@ def ours(wish: argparse.Namespace, of: Runtime, folder: Path, *words: object) ->
     command = [wish.build / "bin/plumb-serial", *words, *of[1], "--progress", "none"]
     command += ["--format", "none", "--record", "ours.json"]
     output_of([str(word) for word in command], of[2], folder)
-    case = json.loads((folder / "ours.json").read_text())["cases"][0]
+    case: dict[str, Any] = json.loads((folder / "ours.json").read_text())["cases"][0]
     if case["outcome"]["status"] != "passed":
         raise RuntimeError(f"{of[0]}, {case['key']}: {case['outcome']}")
     return case
@@ -93,7 +93,8 @@ def bound(wish: argparse.Namespace, of: Runtime, folder: Path, order: int) -> fl
     case = ours(wish, of, folder, "stream", *words, "--repetitions", 10)
     moved = (case["work"]["bytes_read"] + case["work"]["bytes_written"]) * case["count"]
     state, stages = 12 * BASIS[order], order + 1
-    return moved / case["summary"]["median_s"] / (2 * state + state * order / stages + 12 + 16 + 12)
+    bytes_each = 2 * state + state * order / stages + 12 + 16 + 12
+    return float(moved / case["summary"]["median_s"] / bytes_each)
 
 
 @dataclass(frozen=True)

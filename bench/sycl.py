@@ -33,6 +33,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,7 +151,7 @@ def kernels(bench: Bench) -> None:
                 ).items()
             }
 
-        bench.compare("kernels", {way: (lambda way=way: measure(way)) for way in WAYS})
+        bench.compare("kernels", {way: partial(measure, way) for way in WAYS})
 
 
 def staged(bench: Bench) -> None:
@@ -174,7 +175,7 @@ def staged(bench: Bench) -> None:
         one_each = bench.cases([*copies, *named.split()], bench.environment(runtime), 2)
         return found | {FOUR_COPIES: 2 * sum(one_each.values())}
 
-    rounds = bench.compare("staged", {way: (lambda way=way: measure(way)) for way in MEMORIES})
+    rounds = bench.compare("staged", {way: partial(measure, way) for way in MEMORIES})
     opencl, alike, sycl = "objects, OpenCL", "addresses, OpenCL", "addresses, SYCL"
     for key in rounds[0][sycl]:
         ratios = [one[alike][key] / one[sycl][key] for one in rounds]
@@ -298,7 +299,7 @@ def naive(bench: Bench) -> None:
     for test in OSU:
         bench.compare(
             "naive",
-            {way: (lambda way=way, test=test: measure(test, way)) for way in ("naive", "pieces")},
+            {way: partial(measure, test, way) for way in ("naive", "pieces")},
         )
     least = min(bench.found["naive"].items(), key=lambda one: statistics.median(one[1]))
     print(f"naive      least: {least[0]} {statistics.median(least[1]):.3f} (0.97 wanted)")

@@ -212,6 +212,10 @@ def plot(
     from plumbline.report.figures.picture import save
     from plumbline.run import plot as plotting
 
+    if output is not None and where == "tty":
+        raise UsageError("--plot tty draws in the terminal: omit --output, or --plot tty")
+    if figure is not None and output is not None and output.suffix.lower() == ".html":
+        raise UsageError("--figure does not apply to an animation (--output FILE.html)")
     if output is not None and output.suffix.lower() == ".html":
         plotting.animate(records, find_home(os.environ), output)
         return

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from plumbline.base.errors import InterruptError
+from plumbline.base.errors import InterruptError, UsageError
 from plumbline.base.paths import find_home
 from plumbline.cli.options import choice
 from plumbline.record.expectations import TOLERANCE
@@ -60,3 +61,17 @@ Tolerance = Annotated[float | None, typer.Option(min=0, help=TOLERANCE)]
 def stderr() -> Console:
     """The console of progress and notes."""
     return Console(stderr=True)
+
+
+def refuse_ignored(context: typer.Context, allowed: Mapping[str, bool], why: str) -> None:
+    """Refuse the given options that are of other uses of a command.
+
+    ``allowed``: by parameter, whether this use has it. Raises :class:`UsageError`.
+    """
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        given = source is not None and source.name == "COMMANDLINE"
+        if given and not allowed.get(name, True):
+            flag = next((one for one in parameter.opts if one.startswith("--")), parameter.opts[0])
+            raise UsageError(f"{flag} does not apply to {why}")

@@ -10,7 +10,14 @@ import typer
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import find_home
-from plumbline.cli.common import Form, FormOrCsv, Scalar, app, system_option
+from plumbline.cli.common import (
+    Form,
+    FormOrCsv,
+    Scalar,
+    app,
+    refuse_ignored,
+    system_option,
+)
 from plumbline.cli.options import choice
 from plumbline.system.files import find_system, known_systems
 from plumbline.system.system import System
@@ -32,6 +39,7 @@ def _tables() -> list[str]:
 
 @app.command("model")
 def model_command(
+    context: typer.Context,
     what: Annotated[str, typer.Argument(help="a benchmark, or: check", autocompletion=_subjects)],
     table: Annotated[
         str | None, typer.Argument(help="check: only this published table", autocompletion=_tables)
@@ -74,6 +82,7 @@ def model_command(
     from plumbline.report import forecast as forecast_table
     from plumbline.report import model_check
 
+    _check_model(context, what)
     if what == "check":
         from plumbline.model.published import table_of, tables
 
@@ -141,6 +150,7 @@ def advise(
 
 @app.command()
 def simulate(
+    context: typer.Context,
     benchmark: Annotated[
         str, typer.Argument(help=", ".join(SIMULATED), autocompletion=lambda: SIMULATED)
     ],
@@ -189,6 +199,19 @@ def simulate(
     from plumbline.run.show import find_record
     from plumbline.system.files import find_system
 
+    grid = benchmark in ("hpl", "ptrans")
+    applies = {
+        "nb": grid,
+        "type_": grid or benchmark == "shallow_water",
+        "barrier": benchmark == "hpl",
+        "steps": benchmark == "shallow_water",
+        "imbalance": not grid,
+        "seed": not grid,
+    }
+    if benchmark in SIMULATED:
+        refuse_ignored(context, applies, benchmark)
+    refuse_ignored(context, {"watch": timeline is not None}, "a simulation without --timeline")
+    refuse_ignored(context, {"seed": imbalance > 0}, "a simulation without --imbalance")
     parts = command.partitions_of(
         graph, benchmark, (ranks, rows, columns, n), lambda name: find_record(name, find_home())
     )
@@ -214,6 +237,33 @@ def simulate(
 
         write_timeline(outcome.title, outcome.timeline.spans, timeline)
     print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
+
+
+_ON_BOARDS = ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "shallow_water", "stream")
+
+
+def _check_model(context: typer.Context, what: str) -> None:
+    """Refuse options that the forecast of ``what`` would ignore. Raises :class:`UsageError`."""
+    from plumbline.model.benchmarks import forecaster_of
+
+    if what == "check":
+        names = [parameter.name or "" for parameter in context.command.params]
+        applies = {name: name in ("what", "table", "form") for name in names}
+        refuse_ignored(context, applies, "check")
+        return
+    module, is_npb = forecaster_of(what), what.startswith("npb_")
+    if context.params["table"] is not None:
+        raise UsageError(f"a table is of plumb model check: plumb model {what} has none")
+    if is_npb and context.params["class_"] and context.params["operation"]:
+        raise UsageError("--class and --operation name the same: give one of them")
+    applies = {
+        "class_": is_npb,
+        "kernel": what in _ON_BOARDS,
+        "type_": what in _ON_BOARDS or what == "gups",
+        "window": what == "gups",
+        "scaling": bool(module.GROWS),
+    }
+    refuse_ignored(context, applies, what)
 
 
 def _listed(words: str | None) -> tuple[str, ...]:

@@ -94,6 +94,8 @@ def _check(request: ForecastRequest, module: Forecaster) -> None:
             raise UsageError(
                 f"--{option} does not apply to {request.benchmark}, which sends nothing"
             )
+    if 0 in request.sizes and not module.SIZE.startswith("bytes of a message"):
+        raise UsageError(f"--sizes must be positive, not 0: {module.SIZE}")
     if request.sizes and not module.SIZE:
         raise UsageError(f"--sizes does not apply to {request.benchmark}: a class has its size")
 

@@ -403,6 +403,9 @@ def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
             "--record none is the engine's: plumb shows and judges a run by its record; "
             "--record ./none names a file"
         )
+    record = given.values.get("record")
+    if record is not None and Path(record).is_dir():
+        raise UsageError(f"--record {record} is a folder: name a file in it")
     form = given.values.get("format", FORMATS[0])
     if form == "hpcc-json" and given.count("active-ranks", 0):
         raise UsageError(

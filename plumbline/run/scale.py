@@ -165,7 +165,19 @@ def _asked(request: Request) -> Asked:
     if shared is not None:
         for name in (one for one in shared.instead if one in values):
             raise UsageError(f"a series needs the size as --{shared.option}, not --{name}")
+    for name in ("series", "output", "plot"):
+        _check_file(name, given.values.get(name))
     return Asked(request.engine, benchmark, given, mode, ranks, beyond, shared, values)
+
+
+def _check_file(name: str, given: str | None) -> None:
+    """Refuse, before the first run, what cannot be written after it."""
+    if given is None:
+        return
+    if Path(given).is_dir():
+        raise UsageError(f"--{name} {given} is a folder: name a file in it")
+    if name != "series" and not Path(given).absolute().parent.is_dir():
+        raise UsageError(f"--{name} {given} cannot be written: its folder does not exist")
 
 
 def _steps(

@@ -103,11 +103,9 @@ class OmittingDevice : public SpoiledDevice {
   Sample sample;
 };
 
-// The last column has no rows below: its row is the pivot whatever is told of it, and nothing is eliminated. Before any
-// candidate was told, the place of the pivot is the poison's, outside of the panel.
+// The last column has no rows below: its row is the pivot whatever is told of it, and nothing is eliminated.
 bool is_of_use(const std::string& kernel, const std::string& place) {
-  if (kernel == "eliminate") return place != "last";
-  return kernel != "tell_candidate" || place == "middle";
+  return place != "last" || (kernel != "eliminate" && kernel != "tell_candidate");
 }
 
 // Its first sample is right, and counts the launches.
@@ -160,8 +158,8 @@ class HplWithoutLaunch : public hpl::Hpl {
     if (count == 0) return;
     std::uint64_t index = place == "first" ? 0 : place == "middle" ? count / 2 : count - 1;
     // A column each. In a panel's first two columns the candidates are those of the panel before, whose rows may be
-    // above this one: outside of it.
-    if (kernel == "tell_candidate") index += std::max<std::uint64_t>(index % block(), 2) - index % block();
+    // above this one; in the first panel's, the poison.
+    if (kernel == "tell_candidate") index = (index + block() - 1) / block() * block();
     device_->sample.kernel = kernel;
     device_->sample.index = index;
   }

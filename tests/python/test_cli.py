@@ -105,6 +105,22 @@ MISTAKES = [
     "schema --output /proc/none",
     "compare a b --pairs 3",
     "report --metric b_eff",
+    "run b_eff --record /proc",
+    "scale b_eff --plot /proc",
+    "scale b_eff --output /proc/none/x",
+    "plot last --plot tty --output x.svg",
+    "model hpl --system noctua1-520n --sizes 0",
+    "model hpl --system noctua1-520n --window 3",
+    "model check --sizes 5",
+    "model stream stream --system noctua1-520n",
+    "model fft --system noctua1-520n --scaling strong",
+    "model npb_is --system noctua1-520n --class S --operation S",
+    "model npb_is --system noctua1-520n --kernel fast",
+    "simulate hpl --system noctua1-520n --steps 3",
+    "simulate hpl --system noctua1-520n --imbalance 0.1",
+    "simulate shallow_water --system noctua2-u280 --nb 3",
+    "simulate shallow_water --system noctua2-u280 --seed 3",
+    "simulate ptrans --system noctua1-520n --watch 3",
 ]
 
 

@@ -151,6 +151,18 @@ def test_hpl_in_closed_form_is_its_sum(
     assert found == pytest.approx(hpl_sum(n, t, 256, r, block, lu, panel), rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [100, 512, 5120, 5000])
+def test_hpl_on_one_unit_of_one_device_is_its_work(n: int) -> None:
+    """2 n^3 / 3 at the rate of products, 2 b^3 each, also if blocks do not divide n."""
+    assert hpl.shared_s(n, 1, 512, 1e-3) == pytest.approx(n**3 / 3 / 512**3 * 1e-3, rel=1e-9)
+
+
+def test_hpl_on_one_unit_of_four_devices() -> None:
+    alone, four = hpl.shared_s(8192, 1, 512, 1e-3), hpl.shared_s(8192, 2, 512, 1e-3)
+    assert alone / 4 < four < alone
+    assert four < hpl.shared_s(8192, 2, 512, 1e-3, 1e-2) <= four + 16 * 1e-2  # of 16 steps
+
+
 def test_hpl_of_one_block_and_its_kernels() -> None:
     """512^3/3 multiply-adds, 64 a cycle of 225 MHz: 3.107 ms; a block beside it 4.660 ms."""
     assert hpl.lu_s(512, 8, 225e6) == pytest.approx(3.1069e-3, rel=1e-4)

@@ -286,12 +286,13 @@ KERNEL begin_panel(__global long* head, const uint words, __global uint* turns, 
 }
 
 // One group: swaps row j of the panel with its pivot's row. All rows of the panel are on this rank, or none is
-// searched (is_pivoting 0). head[singular] is the first column without a pivot.
-KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const ulong begin,
-                  const uint is_pivoting, const uint groups, __global const NUMBER* value_of_group,
+// searched (is_pivoting 0). head[singular] is the first column without a pivot. A row that cannot be (of a search that
+// did not run) moves nothing outside of w: the checks of the pivots fail then.
+KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint rows, const uint j,
+                  const ulong begin, const uint is_pivoting, const uint groups, __global const NUMBER* value_of_group,
                   __global const uint* row_of_group, __global long* head, const uint singular) {
   BEST_OF_ALL
-  const uint row = is_pivoting != 0 && best_rows[0] != NONE ? best_rows[0] : j;
+  const uint row = is_pivoting != 0 && best_rows[0] < rows ? best_rows[0] : j;
   if (item == 0) {
     head[j] = (long)(begin + row);
     if (!(fabs(w[j * pitch + row]) > 0) && head[singular] < 0) head[singular] = (long)(begin + j);
@@ -312,12 +313,12 @@ KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const
 
 // One group: this rank's candidate. Rows of w from `width` on are local rows from `below` on, of blocks dealt out to
 // `ranks` ranks, of which this is `own`.
-KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint width, const uint groups,
-                      __global const NUMBER* value_of_group, __global const uint* row_of_group, const ulong begin,
-                      const ulong below, const ulong block, const uint ranks, const uint own,
+KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint width, const uint rows,
+                      const uint groups, __global const NUMBER* value_of_group, __global const uint* row_of_group,
+                      const ulong begin, const ulong below, const ulong block, const uint ranks, const uint own,
                       __global double* candidates, const uint length) {
   BEST_OF_ALL
-  const uint row = best_rows[0];
+  const uint row = best_rows[0] < rows ? best_rows[0] : NONE;
   __global double* candidate = candidates + own * length;
   if (item == 0) {
     const ulong local_row = below + (row - width);
@@ -330,9 +331,10 @@ KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint wi
 }
 
 // One group: the best of all ranks' candidates (`length` elements apart) becomes the pivot of column j. Its row moves
-// to row j of every rank's block, and row j to that row, on the ranks that have it: on all if it is in the block.
-KERNEL take_candidate(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const ulong begin,
-                      const uint ranks, const uint own, __global const double* candidates, const uint length,
+// to row j of every rank's block, and row j to that row, on the ranks that have it: on all if it is in the block. Of a
+// wrong candidate (stale, or never told) the place may be anywhere: nothing outside of w is written.
+KERNEL take_candidate(__global NUMBER* w, const ulong pitch, const uint width, const uint rows, const uint j,
+                      const ulong begin, const uint ranks, const uint own, __global const double* candidates, const uint length,
                       __global long* head, const uint singular) {
   uint best = 0;
   for (uint rank = 1; rank < ranks; ++rank)
@@ -346,7 +348,11 @@ KERNEL take_candidate(__global NUMBER* w, const ulong pitch, const uint width, c
     if (!(chosen[0] > 0) && head[singular] < 0) head[singular] = (long)(begin + j);
   }
   if (row == begin + j) return;
-  const uint other = row < begin + width ? (uint)(row - begin) : best == own ? (uint)chosen[2] : NONE;
+  uint other = NONE;
+  if (row >= begin && row < begin + width)
+    other = (uint)(row - begin);
+  else if (best == own && chosen[2] >= width && chosen[2] < rows)
+    other = (uint)chosen[2];
   for (uint c = get_local_id(0); c < width; c += GROUP) {
     if (other != NONE) w[c * pitch + other] = w[c * pitch + j];
     w[c * pitch + j] = (NUMBER)chosen[CANDIDATE_HEAD + c];

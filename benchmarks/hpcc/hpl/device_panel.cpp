@@ -191,7 +191,7 @@ void DevicePanel::eliminate(Queue& queue, std::size_t column, std::size_t begin,
     agree_on_pivot(queue, column);
   else
     kernels_.start(queue, "take_pivot",
-                   {w_.get(), pitch, as_uint(step_.width), as_uint(column), std::uint64_t{step_.begin},
+                   {w_.get(), pitch, as_uint(step_.width), as_uint(rows), as_uint(column), std::uint64_t{step_.begin},
                     std::uint32_t{pivoting_ ? 1u : 0u}, as_uint(searching(column)), values_.get(), rows_.get(), panel_,
                     as_uint(layout_.block)},
                    1);
@@ -204,19 +204,20 @@ void DevicePanel::eliminate(Queue& queue, std::size_t column, std::size_t begin,
 // with two sets of candidates, so that the host need not wait for a column before it enqueues the next.
 void DevicePanel::agree_on_pivot(Queue& queue, std::size_t column) {
   Candidates& candidates = *candidates_[column % 2];
-  const std::uint32_t width = as_uint(step_.width), ranks = as_uint(layout_.rows.parts);
+  const std::uint32_t width = as_uint(step_.width), rows = as_uint(step_.width + below_);
+  const std::uint32_t ranks = as_uint(layout_.rows.parts);
   const std::uint32_t own = as_uint(layout_.rows.own), length = as_uint(candidates.length);
   const std::uint64_t pitch = pitch_, begin = step_.begin;
   candidates.exchange->wait();  // of the column before the last
   kernels_.start(queue, "tell_candidate",
-                 {w_.get(), pitch, width, as_uint(searching(column)), values_.get(), rows_.get(), begin,
+                 {w_.get(), pitch, width, rows, as_uint(searching(column)), values_.get(), rows_.get(), begin,
                   std::uint64_t{step_.below}, std::uint64_t{layout_.block}, ranks, own, candidates.all.get(), length},
                  1);
   candidates.exchange->start_after(queue, 0, 1);
   candidates.exchange->precede(queue);
   kernels_.start(queue, "take_candidate",
-                 {w_.get(), pitch, width, as_uint(column), begin, ranks, own, candidates.all.get(), length, panel_,
-                  as_uint(layout_.block)},
+                 {w_.get(), pitch, width, rows, as_uint(column), begin, ranks, own, candidates.all.get(), length,
+                  panel_, as_uint(layout_.block)},
                  1);
 }
 

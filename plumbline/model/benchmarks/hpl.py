@@ -94,6 +94,30 @@ def total_s(
     return floats(fixed + t * (paths + updates) + (t - 1) * longest(last))
 
 
+def shared_s(
+    n: float,
+    torus: int,
+    b: float,
+    block: float,
+    exchange: float = 0.0,
+    block_exchange: float = 0.0,
+) -> float:
+    """The same where one arithmetic unit does all, at the rate of products.
+
+    Then LU (1/3 of a product) and solves (1/2) delay the products. ``n`` need not be a multiple of
+    b: the last step is as narrow as what is left.
+    """
+    steps = np.arange(1, np.ceil(n / b) + 1)
+    width = np.minimum(1.0, n / b - (steps - 1))
+    left = np.maximum(n / b - steps, 0.0)
+    m = np.minimum(left, np.ceil(left / torus))
+    lu, panel, square = width**3 / 3, width**2 * m / 2, width * m**2
+    work = (lu + 2 * panel + square) * block
+    first = np.minimum(square, 2 * width * m)
+    path = (lu + panel + first) * block + exchange + m * block_exchange
+    return float(np.sum(np.maximum(work, path)))
+
+
 def weak(single: ArrayLike, torus: ArrayLike) -> Floats:
     """Section 4.2.3, figure 4.14: t^2 times one device's rate at the same local size."""
     return floats(floats(single) * floats(torus) ** 2)
@@ -170,7 +194,9 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
     torus, n = side_of(scenario.ranks), size_of(scenario, "size")
     transport = scenario.transport or ("channel" if system.channel else "staged")
     over = Scenario(**{**vars(scenario), "transport": transport})
-    kernel = known(bitstream_of(system, "hpl", over), "hpl", "device.bitstreams")
+    kernel = bitstream_of(system, "hpl", over)
+    if kernel is None:
+        return _without_kernels(system, over, torus, n)
     b = known(kernel.block_size, "block_size", "device.bitstreams")
     g = known(kernel.gemm_size, "gemm_size", "device.bitstreams")
     clock = kernel.frequency_mhz * 1e6
@@ -192,6 +218,32 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
     far = beyond(system, scenario, device_bytes) or _too_small(n, b, torus)
     found = Prediction(seconds, bound, parts)
     return Forecast(found, float(flops(n)) / seconds * 1e-9, printed, far)
+
+
+def _without_kernels(system: System, scenario: Scenario, torus: int, n: float) -> Forecast:
+    """By the device's peak and memory, in blocks of 512 rows."""
+    device, b, flop = device_of(system), 512, 2.0 * 512**3
+    matrix = scenario.type != "float" and device.knows_matrix_units(scenario.type)
+    peak_s = known(
+        device.peak_s(flop, scenario.type, matrix=matrix),
+        f"peak in {scenario.type}",
+        "device.peaks",
+    )
+    block_bytes = boards.NUMBER_BYTES[scenario.type] * b * b
+    moved_s = device.memory_s(block_bytes, block_bytes)  # C; factors stay in caches
+    block = max(peak_s, moved_s or 0.0)
+    links = links_of(system, scenario, block_bytes, block / 2)
+    seconds = shared_s(n, torus, b, block, links.fixed_s(torus), links.block_s)
+    alone = float(flops(n)) / scenario.ranks / flop * block
+    parts = {"arithmetic": alone, "not hidden": seconds - alone}
+    if moved_s is not None and moved_s > peak_s:
+        parts = {"memory": alone, "not hidden": seconds - alone}
+    bound = max(parts, key=lambda name: parts[name])
+    bound = "communication phase" if bound == "not hidden" else bound
+    assumed = "no kernels are described: products, solves and LU at the device's peak"
+    device_bytes = n**2 / scenario.ranks * boards.NUMBER_BYTES[scenario.type]
+    far = "; ".join(filter(None, (assumed, beyond(system, scenario, device_bytes))))
+    return Forecast(Prediction(seconds, bound, parts), float(flops(n)) / seconds * 1e-9, None, far)
 
 
 def _too_small(n: float, b: int, torus: int) -> str:
