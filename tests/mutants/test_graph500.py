@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy
 import pytest
 
+from plumbline.record.record import load_record
+from tests.launching import PATIENCE_S, launch_command
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 from tests.mutants.kernels.graph500 import KERNELS
 from tests.mutants.test_kernels import run as run_kernels
@@ -115,3 +118,19 @@ def test_what_is_wrong_fails(tmp_path: Path, ranks: int) -> None:
     for wanted, one in zip(right, found[len(wrong) :], strict=True):
         allowed = {"passed", "unsupported"}
         assert {outcome["status"] for outcome in one["outcomes"]} <= allowed, (wanted, one)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_rank_that_dies_in_a_level_ends_the_run(tmp_path: Path, ranks: int) -> None:
+    """The others wait for its bits; the searches before are in the record."""
+    path = tmp_path / "record.json"
+    words = "mutant-graph500-dies-in-a-level --variant direction-optimising --scale 10 --roots 8"
+    quiet = ["--progress", "none", "--format", "none", "--record", str(path)]
+    command, environment = launch_command(ranks, MUTANTS, *words.split(), *quiet)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode != 0
+    record = load_record(path)
+    assert record.status in ("running", "aborted")
+    assert [case.outcome.status for case in record.cases] == ["passed", "passed"], done.stderr

@@ -1,6 +1,7 @@
-// Graph500 with searches that leave a wrong tree, with couriers that lose words, and with wrong graphs.
+// Graph500 with searches that leave a wrong tree or die, with couriers that lose words, and with wrong graphs.
 // Each is a separate benchmark, mutant-graph500-NAME.
 #include <cmath>
+#include <csignal>
 #include <limits>
 #include <map>
 #include <optional>
@@ -439,6 +440,37 @@ class StaleBitmap : public WrongGraph500 {
   }
 };
 
+// The last rank dies within the first level bottom-up of its fourth search, one of which was the warm-up's.
+class DyingSearch : public DirectionOptimising {
+ public:
+  DyingSearch(World& world, Team& team, const Graph& graph, const SearchPlan& plan)
+      : DirectionOptimising(world, team, graph, plan), last_(world.rank() == world.size() - 1) {}
+  void run(Vertex root) override {
+    ++searches_;
+    DirectionOptimising::run(root);
+  }
+
+ protected:
+  void gather(Bitmap& mine, Bitmap& all) override {
+    if (last_ && searches_ == 4) std::raise(SIGKILL);
+    DirectionOptimising::gather(mine, all);
+  }
+
+ private:
+  bool last_;
+  int searches_ = 0;
+};
+
+class DiesInALevel : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  std::unique_ptr<Search> make_search(World& world, const SearchPlan& plan) override {
+    return std::make_unique<DyingSearch>(world, team(), graph(), plan);
+  }
+};
+
 class HeavyLeftOut : public DeltaStepping {
  public:
   using DeltaStepping::DeltaStepping;
@@ -530,6 +562,7 @@ const RegisteredBenchmark all_wrong_graph500[] = {
     wrong_graph500<WrongCourier>("last-words-lost", last_words_lost),
     wrong_graph500<WrongCourier>("wrong-ranks", wrong_ranks),
     wrong_graph500<StaleBitmap>("stale-bitmap"),
+    wrong_graph500<DiesInALevel>("dies-in-a-level"),
     wrong_graph500<OverMemory<WordsNeverPut>>("quiet-left-out"),
     wrong_graph500<OverMemory<mutants::LateWords>>("passes-late"),
 };
