@@ -137,6 +137,24 @@ def test_every_benchmark(tmp_path: Path, mpi: str, ranks: int) -> None:
         assert_all_passed(run(tmp_path, mpi, ranks, words))
 
 
+# Those whose kernels only the run-time compiler's vectors, functions and group sizes make.
+IN_SYCL = [
+    "ptrans --size 67 --block-size 5 --transport staged",
+    "mpi_fft --size 12 --transport staged",
+    "hpl --size 100 --block 16 --transport staged",
+    "shallow_water --size 1 --order 0 --transport staged",
+]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("one", IN_SYCL)
+def test_kernels_of_exchanges_in_sycl(tmp_path: Path, one: str) -> None:
+    words = [*one.split(), "--runtime", "sycl", "--kernel-language", "sycl"]
+    record = run(tmp_path, "Open MPI", 2, [*words, "--repetitions", "1"])
+    assert_all_passed(record)
+    assert all(case.facts["kernel_language"] == "sycl" for case in record.cases)
+
+
 @pytest.mark.parametrize(
     "transport",
     ["channel", *(pytest.param(x, marks=pytest.mark.soak) for x in ("nccl", "mpi-device"))],

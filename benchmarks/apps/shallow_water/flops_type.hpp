@@ -9,7 +9,7 @@ namespace {
 using uint = std::uint32_t;
 using real = Counted;
 using vec = Counted;
-using index = int;
+using indices = int;
 // NOLINTEND(readability-identifier-naming)
 
 INLINE vec spread(real x) {
@@ -18,19 +18,19 @@ INLINE vec spread(real x) {
 INLINE vec load(const real* from, uint at) {
   return {from[at].value, false};
 }
-INLINE index load_index(const int* from, uint at) {
+INLINE indices load_indices(const int* from, uint at) {
   return from[at];
 }
-INLINE vec pick(const real* from, index at) {
+INLINE vec pick(const real* from, indices at) {
   return {from[at].value, false};
 }
-INLINE index place(uint at) {
-  return static_cast<index>(at);
+INLINE indices place(uint at) {
+  return static_cast<indices>(at);
 }
 INLINE vec choose(bool which, vec yes, vec no) {
   return which ? yes : no;
 }
-INLINE index choose_index(bool which, index yes, index no) {
+INLINE indices choose_indices(bool which, indices yes, indices no) {
   return which ? yes : no;
 }
 INLINE vec larger(vec a, vec b) {

@@ -12,7 +12,7 @@ inline constexpr uint vector_lanes = VECTOR_BYTES / REAL_BYTES;
 // NOLINTBEGIN(readability-identifier-naming): the kernel's names
 using vec [[gnu::vector_size(VECTOR_BYTES)]] = real;
 using mask [[gnu::vector_size(VECTOR_BYTES)]] = lane_mask;
-using index [[gnu::vector_size(VECTOR_BYTES / REAL_BYTES * 4)]] = std::int32_t;
+using indices [[gnu::vector_size(VECTOR_BYTES / REAL_BYTES * 4)]] = std::int32_t;
 // NOLINTEND(readability-identifier-naming)
 
 INLINE vec spread(real x) {
@@ -23,23 +23,23 @@ INLINE vec load(const real* from, uint at) {
   __builtin_memcpy(&x, from + at, sizeof x);
   return x;
 }
-INLINE index load_index(const int* from, uint at) {
-  index x;
+INLINE indices load_indices(const int* from, uint at) {
+  indices x;
   __builtin_memcpy(&x, from + at, sizeof x);
   return x;
 }
-INLINE index place(uint at) {
-  index x;
+INLINE indices place(uint at) {
+  indices x;
   for (uint lane = 0; lane < vector_lanes; ++lane) x[lane] = static_cast<int>(at + lane);
   return x;
 }
-INLINE vec pick(const real* from, index at) {
+INLINE vec pick(const real* from, indices at) {
   return GATHER(from, at);
 }
-INLINE vec choose(index which, vec yes, vec no) {
+INLINE vec choose(indices which, vec yes, vec no) {
   return __builtin_convertvector(which, mask) ? yes : no;
 }
-INLINE index choose_index(index which, index yes, index no) {
+INLINE indices choose_indices(indices which, indices yes, indices no) {
   return which ? yes : no;
 }
 INLINE vec larger(vec a, vec b) {

@@ -23,7 +23,6 @@
 #include <math.h>
 #define IS_KERNELS
 #define __local
-#define index index_of_lane  // strings.h has a function of that name
 typedef unsigned int uint;
 #endif
 #ifndef FOURS
@@ -49,14 +48,14 @@ typedef REAL real;
 #if LANES == 1
 #define OF_VECTORS
 typedef REAL vec;
-typedef int index;
+typedef int indices;
 INLINE vec spread(real x) { return x; }
 INLINE vec load(GLOBAL const real* from, uint at) { return from[at]; }
-INLINE index load_index(GLOBAL const int* from, uint at) { return from[at]; }
-INLINE vec pick(GLOBAL const real* from, index at) { return from[at]; }
-INLINE index place(uint at) { return (index)at; }
-INLINE vec choose(index which, vec yes, vec no) { return which ? yes : no; }
-INLINE index choose_index(index which, index yes, index no) { return which ? yes : no; }
+INLINE indices load_indices(GLOBAL const int* from, uint at) { return from[at]; }
+INLINE vec pick(GLOBAL const real* from, indices at) { return from[at]; }
+INLINE indices place(uint at) { return (indices)at; }
+INLINE vec choose(indices which, vec yes, vec no) { return which ? yes : no; }
+INLINE indices choose_indices(indices which, indices yes, indices no) { return which ? yes : no; }
 INLINE vec larger(vec a, vec b) { return a > b ? a : b; }
 INLINE vec lower(vec a, vec b) { return a >= b ? b : a; }
 INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) { to[at] = x; }
@@ -65,25 +64,25 @@ INLINE void note(vec lowest, real minimum, int step, GLOBAL int* dry, uint at, u
 }
 #else
 typedef JOIN(REAL, LANES) vec;
-typedef JOIN(int, LANES) index;
+typedef JOIN(int, LANES) indices;
 #define OF_VECTORS __attribute__((vec_type_hint(vec)))
 INLINE vec spread(real x) { return (vec)(x); }
 INLINE vec load(GLOBAL const real* from, uint at) { return JOIN(vload, LANES)(0, from + at); }
-INLINE index load_index(GLOBAL const int* from, uint at) { return JOIN(vload, LANES)(0, from + at); }
-INLINE vec pick(GLOBAL const real* from, index at) {
+INLINE indices load_indices(GLOBAL const int* from, uint at) { return JOIN(vload, LANES)(0, from + at); }
+INLINE vec pick(GLOBAL const real* from, indices at) {
   vec x;
   UNROLL
   for (int lane = 0; lane < LANES; ++lane) x[lane] = from[at[lane]];
   return x;
 }
-INLINE index place(uint at) {
-  index x;
+INLINE indices place(uint at) {
+  indices x;
   UNROLL
   for (int lane = 0; lane < LANES; ++lane) x[lane] = (int)at + lane;
   return x;
 }
-INLINE vec choose(index which, vec yes, vec no) { return select(no, yes, JOIN(convert_, JOIN(MASK, LANES))(which)); }
-INLINE index choose_index(index which, index yes, index no) { return select(no, yes, which); }
+INLINE vec choose(indices which, vec yes, vec no) { return select(no, yes, JOIN(convert_, JOIN(MASK, LANES))(which)); }
+INLINE indices choose_indices(indices which, indices yes, indices no) { return select(no, yes, which); }
 INLINE vec larger(vec a, vec b) { return select(b, a, a > b); }
 INLINE vec lower(vec a, vec b) { return select(a, b, a >= b); }
 INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) {
@@ -287,7 +286,7 @@ typedef struct {
 
 // The element's state, and its bed as far as neighbours need it.
 #if FOURS
-INLINE void fetch(const stage_of* s, index at, cell* c) {
+INLINE void fetch(const stage_of* s, indices at, cell* c) {
   GLOBAL const four* from = (GLOBAL const four*)s->from;
   real values[4 * PLANES];
   UNROLL
@@ -304,7 +303,7 @@ INLINE void fetch(const stage_of* s, index at, cell* c) {
   for (int i = 0; i < BEDS; ++i) c->bed[i] = values[COMPONENTS + i];
 }
 #else
-INLINE void fetch(const stage_of* s, index at, cell* c) {
+INLINE void fetch(const stage_of* s, indices at, cell* c) {
   UNROLL
   for (int f = 0; f < FIELDS; ++f) {
     UNROLL
@@ -367,9 +366,9 @@ INLINE void add_volume(const stage_of* s, const cell* c, const vec* to_r, const 
 // edge's length over the element's area.
 INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec* normal, vec rate[FIELDS][BASIS],
                      vec* lowest) {
-  const index code = load_index(s->neighbours, k * s->stride + e);
-  const index outside = code < 0;
-  const index other = choose_index(outside, place(e), code >> 2);
+  const indices code = load_indices(s->neighbours, k * s->stride + e);
+  const indices outside = code < 0;
+  const indices other = choose_indices(outside, place(e), code >> 2);
   cell n;
   fetch(s, other, &n);
 #ifdef PIPELINE
@@ -398,7 +397,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
 #if ORDER == 0
     its[0] = spread(1);
 #else
-    const index edge = code & 3;
+    const indices edge = code & 3;
     basis_at(choose(edge == 0, spread(back), choose(edge == 1, spread(t), spread(0))),
              choose(edge == 0, spread(0), choose(edge == 1, spread(back), spread(t))), its);
 #endif
@@ -406,7 +405,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     vec its_u = value_of(n.u, its), its_v = value_of(n.v, its);
     // Land mirrors the velocity; the sea has this element's.
     const vec turn_U = mirror * through, turn_u = mirror * speed;
-    const index land = code == -1;
+    const indices land = code == -1;
     its_level = choose(outside, level, its_level);
     its_U = choose(outside, U, its_U);
     its_V = choose(outside, V, its_V);
@@ -418,8 +417,8 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     its_u = choose(land, u - turn_u * normal[0], its_u);
     its_v = choose(land, v - turn_u * normal[1], its_v);
     if (GIVEN) {
-      const index exact = code <= -3;
-      const index at = choose_index(exact, ((-3 - code) * EDGE_POINTS + q) * EDGE_VALUES, place(0));
+      const indices exact = code <= -3;
+      const indices at = choose_indices(exact, ((-3 - code) * EDGE_POINTS + q) * EDGE_VALUES, place(0));
 #ifdef PIPELINE
       GLOBAL const real* values = s->given;
 #else
@@ -462,7 +461,7 @@ INLINE void add_edges(const stage_of* s, const cell* c, uint e, const vec* to_r,
 #ifndef PIPELINE
 #if FOURS
 INLINE void fetch_own(const stage_of* s, uint e, cell* c, vec* to_r, vec* to_s) {
-  fetch(s, (index)e, c);
+  fetch(s, (indices)e, c);
   UNROLL
   for (int i = BEDS; i < 3; ++i) c->bed[i] = load(s->bed, i * s->stride + e);
   const four slopes = ((GLOBAL const four*)s->geometry)[e];
