@@ -15,7 +15,7 @@ from conftest import Plumb
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.record.mesh import read_mesh, read_owners
-from tests.launching import PATIENCE_S, ROOT, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, program, record_of_killed
 
 ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -312,6 +312,20 @@ def test_a_tide_in_a_ring_is_the_analytic_one(
     assert record["cases"][0]["labels"]["elements"] == 6 * across**2
     assert 0 < facts["tide_amplitude_off"] < amplitude
     assert 0 < facts["tide_phase_off_degrees"] < degrees
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--runtime", "native", "--transport", "mpi"),
+        ("--runtime", "opencl", "--transport", "peer"),
+    ],
+)
+def test_a_killed_rank_ends_the_run(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Its neighbour waits for a message that never comes, in a sample of many steps."""
+    long = ("--steps", "10000000", "--reference-steps", "1")
+    record = record_of_killed(tmp_path, 2, "shallow_water", *long, *words)
+    assert record["cases"] == []
 
 
 def test_an_unstable_step_is_an_error(tmp_path: Path) -> None:
