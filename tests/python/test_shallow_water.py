@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import random
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from conftest import Plumb
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.record.mesh import read_mesh, read_owners
-from tests.launching import PATIENCE_S, ROOT, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, program, record_of_killed
 
 ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -83,6 +85,75 @@ def test_every_partition_gives_the_same_bits(
     parts = facts["partitions"]
     assert sum(part["elements"] for part in parts) == case["labels"]["elements"]
     assert sum(part["sent"] for part in parts) == sum(part["received"] for part in parts)
+
+
+# Every partition, and way of messages, of the soak test below; the last is a METIS .part file.
+WAYS = {
+    "mpi": ("--runtime", "native", "--transport", "mpi"),
+    **{
+        f"{transport} {runtime}": ("--runtime", runtime, "--transport", transport)
+        for transport in ("staged", "pipelined")
+        for runtime in ("native", "opencl")
+    },
+    **{
+        f"peer {approach}": (
+            *("--runtime", "opencl", "--transport", "peer"),
+            *("--approach", approach),
+        )
+        for approach in ("host-buffered", "device-buffered", "device-streaming")
+    },
+}
+FACTORS: tuple[tuple[Any, ...], ...] = (
+    (1, 2, 3, 4, 8),
+    ("metis", "rcb", "random", "file"),
+    tuple(WAYS),
+    ("0", "1", "2"),
+    ("float", "double"),
+)
+
+
+def pairs_of(row: tuple[Any, ...]) -> set[tuple[Any, ...]]:
+    """Every two of the row's values, with their places."""
+    return set(itertools.combinations(enumerate(row), 2))
+
+
+def covering() -> list[tuple[Any, ...]]:
+    """Rows of one value of each factor, so that every two values of different factors share a row."""
+    rows = list(itertools.product(*FACTORS))
+    random.Random(1).shuffle(rows)
+    left, chosen = set().union(*map(pairs_of, rows)), []
+    while left:
+        chosen.append(max(rows, key=lambda row: len(pairs_of(row) & left)))
+        left -= pairs_of(chosen[-1])
+    return chosen
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("order", "type_"), list(itertools.product(*FACTORS[3:])))
+def test_partitions_and_transports_have_the_same_states(
+    tmp_path: Path, order: str, type_: str
+) -> None:
+    """Ranks, partitioners and transports of a covering choice: all elements of a runtime bit for bit."""
+    owners = tmp_path / "bay.part"
+    states: dict[str, set[bytes]] = {}
+    for number, (ranks, partitioner, way, *form) in enumerate(covering()):
+        if form != [order, type_]:
+            continue
+        owners.write_text("".join(f"{i * ranks // 1696}\n" for i in range(1696)))
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        words = (*WAYS[way], "--order", order, "--type", type_, "--steps", "10")
+        words += ("--partitioner", str(owners) if partitioner == "file" else partitioner)
+        words += ("--snapshots", "1", "--timeout", str(PATIENCE_S))
+        status, record, said = run(folder, ranks, *words, repetitions=1)
+        assert status == 0, (words, said)
+        facts = record["cases"][0]["facts"]
+        assert facts["compared_with_unpartitioned"] == (ranks > 1)
+        assert len(facts["partitions"]) == ranks
+        runtime = WAYS[way][1]
+        states.setdefault(runtime, set()).add((folder / facts["files"]["states.npy"]).read_bytes())
+    assert states
+    assert all(len(seen) == 1 for seen in states.values())
 
 
 def test_parts_that_ranks_refine_are_those_of_the_whole_mesh(tmp_path: Path) -> None:
@@ -312,6 +383,20 @@ def test_a_tide_in_a_ring_is_the_analytic_one(
     assert record["cases"][0]["labels"]["elements"] == 6 * across**2
     assert 0 < facts["tide_amplitude_off"] < amplitude
     assert 0 < facts["tide_phase_off_degrees"] < degrees
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--runtime", "native", "--transport", "mpi"),
+        ("--runtime", "opencl", "--transport", "peer"),
+    ],
+)
+def test_a_killed_rank_ends_the_run(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Its neighbour waits for a message that never comes, in a sample of many steps."""
+    long = ("--steps", "10000000", "--reference-steps", "1")
+    record = record_of_killed(tmp_path, 2, "shallow_water", *long, *words)
+    assert record["cases"] == []
 
 
 def test_an_unstable_step_is_an_error(tmp_path: Path) -> None:
