@@ -27,6 +27,7 @@ RUNS = {
     "b_eff-write": ("--transport", "staged", "--part", "write", "--max-size", "4"),
     "ptrans": ("--transport", "staged", "--size", "67", "--block-size", "5"),
     "gemm": ("--size", "33"),
+    "gemm-without-c": ("--size", "33", "--beta", "0"),
     "gemm-library": ("--size", "33", "--variant", "library"),
     "shallow_water": ("--steps", "5", "--size", "0"),
     "npb_mg": ("--class", "S", "--variant", "device", "--runtime", "opencl"),

@@ -22,10 +22,10 @@ struct RowFinding {
 };
 
 RowFinding compare_row(const Problem& problem, const Bound& bound, const Reference& reference, std::size_t row,
-                       std::span<const double> values, std::span<const double> added) {
+                       std::span<const double> values, std::span<const double> added, const Signs& signs) {
   RowFinding found;
   for (std::size_t j = 0; j < values.size(); ++j) {
-    const double exact = reference.at(row * problem.columns + j) + problem.beta * added[j];
+    const double exact = signs.of(j) * reference.at(row * problem.columns + j) + problem.beta * added[j];
     const double difference = std::abs(values[j] - exact);
     const double error = std::isnan(difference) ? infinity : difference;
     const double ratio = error / bound.of(reference.scale(row, j), exact);
@@ -43,7 +43,8 @@ RowFinding compare_row(const Problem& problem, const Bound& bound, const Referen
 }  // namespace
 
 Comparison compare(const Problem& problem, const Rounding& rounding, const Reference& reference,
-                   const Provenance& origin, std::size_t c_first, std::span<const std::byte> product) {
+                   const Provenance& origin, std::size_t c_first, std::span<const std::byte> product,
+                   const Signs& signs) {
   const Bound bound(problem, rounding);
   const std::size_t row_bytes = problem.bytes(problem.columns);
   std::vector<RowFinding> rows(problem.rows);
@@ -54,7 +55,7 @@ Comparison compare(const Problem& problem, const Rounding& rounding, const Refer
     for (std::size_t i = 0; i < problem.rows; ++i) {
       load_scalars(product.subspan(i * row_bytes, row_bytes), problem.element.stored, values);
       fill(added, problem.element.stored, origin, Matrix::c, c_first + i * problem.columns);
-      rows[i] = compare_row(problem, bound, reference, i, values, added);
+      rows[i] = compare_row(problem, bound, reference, i, values, added, signs);
     }
   }
 
@@ -84,11 +85,14 @@ namespace {
 class RowProduct {
  public:
   // For the first `count` columns.
-  RowProduct(const Problem& problem, const Provenance& origin, std::size_t columns)
+  RowProduct(const Problem& problem, const Provenance& origin, std::size_t columns, const Signs& signs)
       : problem_(problem), origin_(origin), width_(columns), b_(problem.inner * columns), norms_(columns) {
     for (std::size_t k = 0; k < problem.inner; ++k)
       fill(std::span(b_).subspan(k * width_, width_), problem.element.stored, origin, Matrix::b, k * problem.columns);
-    for (std::size_t i = 0; i < b_.size(); ++i) norms_[i % width_] += b_[i] * b_[i];
+    for (std::size_t i = 0; i < b_.size(); ++i) {
+      norms_[i % width_] += b_[i] * b_[i];
+      b_[i] *= signs.of(i % width_);
+    }
     for (double& norm : norms_) norm = std::sqrt(norm);
   }
 
@@ -155,7 +159,7 @@ void compare_rests(const Problem& problem, const Rounding& rounding, const Prove
   }
   if (left.empty()) return;
   const Bound bound(problem, rounding);
-  const RowProduct product(problem, origin, std::min(problem.columns, left.front().size / size));
+  const RowProduct product(problem, origin, std::min(problem.columns, left.front().size / size), rests.signs);
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < left.size(); ++i) {
     const Slide::Rest& rest = left[i];

@@ -16,9 +16,17 @@ struct Comparison {
   double largest_error = 0;  // |C - C'|, HPCC FPGA's residual
 };
 
+// Columns of B that are negated in a repetition: j if bit j % 10 is set. So their products are, exactly.
+struct Signs {
+  std::uint64_t bits = 0;
+  bool is_negative(std::size_t column) const { return (bits >> column % 10 & 1) != 0; }
+  double of(std::size_t column) const { return is_negative(column) ? -1 : 1; }
+};
+
 // Items of C that the last operation of a sample uses: from c_first on.
 Comparison compare(const Problem& problem, const Rounding& rounding, const Reference& reference,
-                   const Provenance& origin, std::size_t c_first, std::span<const std::byte> product);
+                   const Provenance& origin, std::size_t c_first, std::span<const std::byte> product,
+                   const Signs& signs = {});
 
 // Checks the remainder of operations before the last in a buffer of some items of C: each element against a product of
 // its row and column in long double. Adds to the findings.
@@ -28,6 +36,7 @@ struct Rests {
   std::uint64_t count;  // number of operations
   std::span<const std::byte> before,
       guard;  // the buffer from the first operation's start to the last's, and past its end
+  Signs signs;
 };
 void compare_rests(const Problem& problem, const Rounding& rounding, const Provenance& origin, const Slide& slide,
                    const Rests& rests, Comparison& result);

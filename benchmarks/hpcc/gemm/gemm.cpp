@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "benchmarks/hpcc/gemm/compare.hpp"
 #include "core/units.hpp"
 
 namespace plumb::gemm {
@@ -23,6 +23,21 @@ std::size_t local_memory_bytes(const Element& element, std::size_t block) {
 constexpr std::uint64_t contents_of_c = 1024;
 constexpr std::size_t c_begin(std::uint64_t repetition) {
   return repetition % contents_of_c * 16;
+}
+
+// If beta C is small against alpha A B, other numbers of C change too little: B's change then.
+Signs signs_of(const Problem& problem, std::uint64_t repetition) {
+  return {std::abs(problem.beta) < std::abs(problem.alpha) ? repetition : 0};
+}
+
+// Negates the columns of B whose signs differ, by the items' first bit.
+void change_signs(std::span<std::byte> b, const Problem& problem, const Signs& from, const Signs& to) {
+  const std::size_t size = size_of(problem.element.stored);
+  std::vector<std::size_t> changed;
+  for (std::size_t column = 0; column < problem.columns; ++column)
+    if (from.is_negative(column) != to.is_negative(column)) changed.push_back(column);
+  for (std::size_t row = 0; row < problem.inner; ++row)
+    for (const std::size_t column : changed) b[(row * problem.columns + column + 1) * size - 1] ^= std::byte{0x80};
 }
 
 Provenance origin_of(const Session& session) {
@@ -207,11 +222,14 @@ void Gemm::prepare(Session& session, const Case&) {
   const std::size_t more = slide_.source(0) / size_of(stored);  // for the operations before the last
   inputs_ = {bytes(Matrix::a, problem_.a_items() + more), bytes(Matrix::b, problem_.b_items()),
              bytes(Matrix::c, problem_.c_items() + more + c_begin(contents_of_c - 1))};
+  signs_ = {};
   largest_error_ = 0;
 }
 
 void Gemm::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) {
   inputs_.c_begin = problem_.bytes(c_begin(repetition));
+  change_signs(inputs_.b, problem_, signs_, signs_of(problem_, repetition));
+  signs_ = signs_of(problem_, repetition);
   form_->reset(inputs_, count);
 }
 
@@ -230,14 +248,15 @@ Validation Gemm::validate(Session& session, const Case&, std::uint64_t repetitio
   for (const Output& output : form_->outputs())
     output.queue->read({output.buffer, slide_.target(0), problem_.bytes(output.items)},
                        product_.data() + problem_.bytes(output.first_item));
-  Comparison found = compare(problem_, form_->rounding(), *reference_, origin, first + c_begin(repetition), product_);
+  Comparison found =
+      compare(problem_, form_->rounding(), *reference_, origin, first + c_begin(repetition), product_, signs_);
   for (const Output& output : form_->outputs()) {
     const std::size_t first = slide_.target(count - 1), last = slide_.target(0);
     std::vector<std::byte> before(last - first), guard(guard_bytes);
     output.queue->read({output.buffer, first, before.size()}, before.data());
     output.queue->read({output.buffer, last + problem_.bytes(output.items), guard.size()}, guard.data());
     compare_rests(problem_, form_->rounding(), origin, slide_,
-                  {output.first_item, output.items, c_begin(repetition), count, before, guard}, found);
+                  {output.first_item, output.items, c_begin(repetition), count, before, guard, signs_}, found);
   }
   found.validation.items_checked += count - 1;  // each operation before the last is one item
   largest_error_ = std::max(largest_error_, found.largest_error);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/hpcc/common/single_device.hpp"
+#include "benchmarks/hpcc/gemm/compare.hpp"
 #include "benchmarks/hpcc/gemm/form.hpp"
 #include "benchmarks/hpcc/gemm/reference.hpp"
 #include "measure/benchmark.hpp"
@@ -131,6 +132,7 @@ class Gemm : public Benchmark {
   Problem problem_;
   Slide slide_;
   Inputs inputs_;
+  Signs signs_;  // of the inputs
   std::unique_ptr<Reference> reference_;
   std::unique_ptr<Form> form_;
   std::vector<std::byte> product_;
