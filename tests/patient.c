@@ -1,8 +1,7 @@
-// libplumb-patient: preloaded into the programs of `make test` (scripts/test.sh), whose ranks share cores with other
-// tests and with compilers. Libraries of MPI and OpenSHMEM wait by looking, and yield the core between looks; Linux
-// makes a task that yields wait for a whole time slice of each busy one, milliseconds for each message. Here the
-// waiting one sleeps instead: it leaves the core, and is first to get it again. It sleeps for an eighth of its wait so
-// far: one that waits for long costs nothing, and none gets much longer.
+// libplumb-patient: preloaded into the programs of `make test` (scripts/test.sh), whose ranks share cores with other tests
+// and with compilers. Libraries of MPI and OpenSHMEM wait by looking, and yield the core between looks; Linux makes a
+// task that yields wait for a whole time slice of each busy one, milliseconds for each message. Here the waiting one sleeps
+// instead: it leaves the core, and is first to get it again.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdint.h>
@@ -17,16 +16,11 @@ static int64_t now(void) {
 // In place of the C library's.
 int sched_yield(void) {
   const int64_t work = 100000, most_looks = 20000;  // nanoseconds: between two waits, and before the first sleep
-  const int64_t least = 20000, most = 1000000;      // nanoseconds of one sleep
+  const struct timespec little = {0, 20000};
   static _Thread_local int64_t began, last;
   const int64_t at = now();
   if (at - last > work) began = at;
-  const int64_t waited = at - began;
-  if (waited > most_looks) {
-    const int64_t eighth = waited / 8;
-    const struct timespec pause = {0, eighth < least ? least : eighth > most ? most : eighth};
-    nanosleep(&pause, NULL);
-  }
+  if (at - began > most_looks) nanosleep(&little, NULL);
   last = now();
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "benchmarks/apps/shallow_water/flops.hpp"
 #include "benchmarks/apps/shallow_water/partition.hpp"
@@ -61,6 +62,21 @@ TEST(ShallowWaterMesh, Fort14IsReadAsWritten) {
   EXPECT_EQ(mesh.corners, again.corners);
 }
 
+TEST(ShallowWaterMesh, DegreesAreProjectedAboutTheirMean) {
+  const std::string head = "title\n1 3\n1 10 59 5\n2 11 59 5\n";
+  const std::string tail = "1 3 1 2 3\n0\n0\n1\n4\n4 0\n1\n2\n3\n1\n";
+  const Mesh mesh = read_fort14(head + "3 10 62 5\n" + tail, "degrees", true);
+  const double metres = 6378206.4 * std::numbers::pi / 180;
+  EXPECT_NEAR(mesh.points[2].y - mesh.points[0].y, 3 * metres, 1e-6);
+  EXPECT_NEAR(mesh.points[1].x - mesh.points[0].x, metres / 2, 1e-6);  // at 60 degrees
+  try {
+    read_fort14(head + "3 10 1000 5\n" + tail, "metres.14", true);
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("metres.14, line 5: 10, 1000 are not a longitude and a latitude in degrees"));
+  }
+}
+
 // A square of two elements; `from` replaced by `to` must be refused with the sentence.
 struct BadFile {
   std::string from, to, sentence;
@@ -93,14 +109,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n", "2 5\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n5 3 3 5\n",
                 "line 7: vertex 5 is in no element"},
         BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n",
-                "3 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n3 3 1 3 2\n", "is in three elements"},
+                "3 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n3 3 1 3 2\n",
+                "line 9: the edge between vertices 1 and 3 is in three elements"},
         BadFile{"1\n4\n4 0\n2\n3\n4\n1\n", "1\n3\n3 0\n2\n3\n4\n",
                 "line 8: the outer edge between vertices 1 and 4 has no kind"},
         BadFile{"4 0\n", "4 24\n", "line 16: boundary type 24 is unknown"},
         BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n2 3 1 3 4\n1\n2\n2\n1\n2\n1\n4\n4 0\n2\n3\n4\n1\n",
                 "2 6\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 5 0 5\n5 6 0 5\n6 6 1 5\n1 3 1 2 3\n2 3 4 5 6\n0\n0\n2\n8\n4 "
                 "1\n1\n2\n3\n1\n4 1\n4\n5\n6\n4\n",
-                "the mesh is in several parts"},
+                "line 10: the mesh is in several parts"},
+        BadFile{"4 0\n", "4 0.5\n", "line 16: 0.5 is not a boundary type"},
         BadFile{"2 1 0 5", "2 1 x 5", "line 4: \"x\" is not a number"},
         BadFile{"3\n4\n1\n", "3\n4\n", "the file ends before"}));
 

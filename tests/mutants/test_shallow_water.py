@@ -20,22 +20,45 @@ WRONG = (
     *("tide-phase-dropped", "step-skipped", "stage-skipped", "border-before-wait"),
     "station-of-another-place",
 )
-TRANSPORTS = ("flip-50", "stale", "last-byte", "nothing")
+TRANSPORTS = ("flip-50", "nothing", "stale", "last-byte")
+BY_KERNELS = ("buffered", "streaming")
 
 
-def run_of(name: str = "", transport: str = "mpi", **options: str) -> Run:
+def run_of(name: str = "", transport: str = "mpi", approach: str = "", **options: str) -> Run:
     usual = {"steps": "12", "order": "1", "partitioner": "rcb"}
     benchmark = f"mutant-shallow-water-{name}" if name else "shallow_water"
-    return {"benchmark": benchmark, "transport": transport, "options": {**usual, **options}}
+    where = {"transport": transport, "approach": approach}
+    return {"benchmark": benchmark, **where, "options": {**usual, **options}}
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_what_is_wrong_fails(tmp_path: Path, ranks: int) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "over", "approach"),
+    [
+        *((ranks, "mpi", "") for ranks in (2, 3)),
+        *((2, over, "") for over in ("staged", "pipelined")),
+        (2, "peer", "host-buffered"),
+        *(
+            pytest.param(*one, marks=pytest.mark.soak)
+            for one in (
+                *((3, over, "") for over in ("staged", "pipelined")),
+                (3, "peer", "host-buffered"),
+                *((ranks, "peer", f"device-{how}") for ranks in (2, 3) for how in BY_KERNELS),
+            )
+        ),
+    ],
+)
+def test_what_is_wrong_fails(tmp_path: Path, ranks: int, over: str, approach: str) -> None:
+    def of(name: str = "", transport: str = over, **options: str) -> Run:
+        return run_of(name, transport, approach, **options)
+
     names = [*WRONG, *(["neighbours-swapped"] if ranks > 2 else [])]
-    wrong = [run_of(name) for name in names]
-    wrong += [run_of(transport=f"mutant-{one}-mpi") for one in TRANSPORTS]
-    wrong += [run_of("halo-old-once", order="0", type="double")]
-    right = [run_of(), run_of(overlap="off"), run_of(order="2", type="double")]
+    wrong = [of(name) for name in names]
+    wrong += [
+        of(transport=f"mutant-{one}-{over}")
+        for one in TRANSPORTS[: 2 if over == "pipelined" else 4]
+    ]
+    wrong += [of("halo-old-once", order="0", type="double")]
+    right = [of(), of(overlap="off"), of(order="2", type="double")]
     found = [one["status"] for one in launch(tmp_path, ranks, wrong + right)]
     wanted = ["failed"] * len(wrong) + ["passed"] * len(right)
     assert found == wanted, list(zip([*wrong, *right], found, strict=True))

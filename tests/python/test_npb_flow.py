@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.launching import PATIENCE_S, launch_command, program
+from tests.launching import PATIENCE_S, launch_command, program, record_of_killed
 
 ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -75,38 +71,21 @@ def test_volumes_are_those_of_the_formula(
 
 @pytest.mark.parametrize(("benchmark", "form"), [("npb_bt", "two-sided"), ("npb_lu", "signal")])
 def test_a_rank_killed_in_a_sweep_ends_the_run(tmp_path: Path, benchmark: str, form: str) -> None:
+    """Most of a minute of steps is sweeps."""
     words = ("--grid", "16", "--iterations", "1000000", "--dt", "1e-5", "--form", form)
-    quiet = ("--record", str(tmp_path / "record.json"), "--progress", "none", "--format", "none")
-    command, environment = launch_command(2, ENGINE, benchmark, *words, *quiet)
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as launcher:
-        begin = time.monotonic()
-        while time.monotonic() < begin + PATIENCE_S:  # most of a minute of steps is sweeps
-            ranks = running(tmp_path)
-            if len(ranks) == 2 and min(map(cpu_seconds, ranks)) > 1:
-                break
-            time.sleep(0.05)
-        os.kill(ranks[-1], signal.SIGKILL)
-        assert launcher.wait(timeout=PATIENCE_S) != 0
-    assert running(tmp_path) == []
+    record = record_of_killed(tmp_path, 2, benchmark, *words)
+    assert record["cases"] == []
 
 
-def running(folder: Path) -> list[int]:
-    """Processes of the engine that write a record in the folder."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"/plumb-mpi") and any(
-                os.fsencode(folder) in one for one in words
-            ):
-                found.append(int(entry.name))
-    return sorted(found)
-
-
-def cpu_seconds(process: int) -> float:
-    """Of a process so far."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) / os.sysconf("SC_CLK_TCK")
+def test_a_killed_rank_leaves_the_finished_cases(tmp_path: Path) -> None:
+    """Three forms, none precise enough before its time: killed in the second."""
+    words = ("--class", "S", "--time-limit", "2", "--confidence", "1e-6")
+    record = record_of_killed(
+        tmp_path, 2, "npb_sp", *words, "--max-repetitions", "1000000", finished=1
+    )
+    assert record["status"] in ("running", "aborted")
+    assert 1 <= len(record["cases"]) < 3
+    assert record["cases"][0]["outcome"]["status"] == "passed"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class Reader {
     const auto sizes = lines_.numbers(2, "the line of the numbers of elements and vertices");
     const std::uint64_t elements = lines_.count(sizes[0], "a number of elements", static_cast<double>(most_elements));
     points_ = lines_.count(sizes[1], "a number of vertices");
-    read_points();
+    read_points(degrees);
     if (degrees) project();
     read_elements(elements);
     read_boundaries(false);
@@ -87,13 +87,15 @@ class Reader {
   }
 
  private:
-  void read_points() {
+  void read_points(bool degrees) {
     first_point_ = lines_.line() + 1;
     for (std::uint64_t i = 0; i < points_; ++i) {
       const auto values = lines_.numbers(4, "a vertex");
       const std::uint64_t label = lines_.count(values[0], "the number of a vertex");
       if (!numbers_.emplace(label, static_cast<std::uint32_t>(i)).second)
         lines_.refuse(fmt::format("vertex {} occurs twice", label));
+      if (degrees && (std::abs(values[1]) > 360 || std::abs(values[2]) > 90))
+        lines_.refuse(fmt::format("{}, {} are not a longitude and a latitude in degrees", values[1], values[2]));
       mesh_.points.push_back({values[1], values[2]});
       mesh_.depths.push_back(values[3]);
     }
@@ -128,7 +130,7 @@ class Reader {
     for (std::uint64_t i = 0; i < boundaries; ++i) {
       const auto head = lines_.numbers(of_land ? 2 : 1, "the head of a " + kind + " boundary");
       const std::uint64_t count = lines_.count(head[0], "a number of vertices", static_cast<double>(points_) + 1);
-      const int type = of_land ? static_cast<int>(head[1]) : 0;
+      const auto type = of_land ? lines_.count(head[1], "a boundary type") : 0;
       if (of_land && type != 0 && type != 10 && type != 20 && type != 1 && type != 11 && type != 21)
         lines_.refuse(fmt::format("boundary type {} is unknown: land is 0, 10 or 20, an island 1, 11 or 21", head[1]));
       std::uint32_t first = 0, last = 0;

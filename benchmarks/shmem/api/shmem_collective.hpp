@@ -196,9 +196,10 @@ class Collective : public Pattern {
       const bool written = call && at % collector_.stride == 0;
       const T should = written ? expected(keys, root, at) : poison_of<T>(mix64(idle + first + at));
       if (!(target_[first + at] == should))
-        note_wrong(found,
-                   fmt::format("element {} of {} in target {} {}", at, extent_.target_length, turn,
-                               written ? "differs from the PEs' contributions" : "was written, and should not be"));
+        note_wrong(found, [&] {
+          return fmt::format("element {} of {} in target {} {}", at, extent_.target_length, turn,
+                             written ? "differs from the PEs' contributions" : "was written, and should not be");
+        });
     }
   }
 

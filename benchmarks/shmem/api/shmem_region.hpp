@@ -1,6 +1,7 @@
 // Memory accessible to other PEs: in the symmetric heap, or in the program's global variables.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <vector>
@@ -72,5 +73,9 @@ void on_threads(int threads, const std::function<void(int)>& action);
 
 // Adds one compared item to the findings.
 void note_wrong(Validation& found, const std::string& what);
+// The same, for one of many items: only the first is put into words.
+void note_wrong(Validation& found, const std::invocable auto& what) {
+  note_wrong(found, found.wrong_items == 0 ? what() : std::string());
+}
 
 }  // namespace plumb::shmem_api

@@ -317,7 +317,7 @@ class Transfer : public Pattern {
       should_be(part, there.size());
       if (std::equal(there.begin(), there.end(), should_.begin())) return;
       for (std::size_t i = 0; i < there.size(); ++i)
-        if (!(there[i] == should_[i])) note_wrong(found, sentence(part, i, when));
+        if (!(there[i] == should_[i])) note_wrong(found, [&] { return sentence(part, i, when); });
     });
   }
 
