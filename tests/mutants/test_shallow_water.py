@@ -35,12 +35,13 @@ def run_of(name: str = "", transport: str = "mpi", approach: str = "", **options
     ("ranks", "over", "approach"),
     [
         *((ranks, "mpi", "") for ranks in (2, 3)),
-        *((2, over, "") for over in ("staged", "pipelined")),
+        (2, "staged", ""),
         (2, "peer", "host-buffered"),
         *(
             pytest.param(*one, marks=pytest.mark.soak)
             for one in (
-                *((3, over, "") for over in ("staged", "pipelined")),
+                *((ranks, "pipelined", "") for ranks in (2, 3)),
+                (3, "staged", ""),
                 (3, "peer", "host-buffered"),
                 *((ranks, "peer", f"device-{how}") for ranks in (2, 3) for how in BY_KERNELS),
             )
