@@ -143,6 +143,7 @@ IN_SYCL = [
     "mpi_fft --size 12 --transport staged",
     "hpl --size 100 --block 16 --transport staged",
     "shallow_water --size 1 --order 0 --transport staged",
+    "graph500 --variant device --scale 10 --roots 2 --transport staged",
 ]
 
 

@@ -506,13 +506,14 @@ ulong reduced(ulong x) {  // x below 2^63
   return x >= MODULUS ? x - MODULUS : x;
 }
 
+// Byte by byte, by two products: shifts and masks become LLVM's bitreverse, which SYCL's run-time compiler rejects.
 ulong reversed(ulong x) {
-  x = (x >> 1 & 0x5555555555555555UL) | (x & 0x5555555555555555UL) << 1;
-  x = (x >> 2 & 0x3333333333333333UL) | (x & 0x3333333333333333UL) << 2;
-  x = (x >> 4 & 0x0f0f0f0f0f0f0f0fUL) | (x & 0x0f0f0f0f0f0f0f0fUL) << 4;
-  x = (x >> 8 & 0x00ff00ff00ff00ffUL) | (x & 0x00ff00ff00ff00ffUL) << 8;
-  x = (x >> 16 & 0x0000ffff0000ffffUL) | (x & 0x0000ffff0000ffffUL) << 16;
-  return x >> 32 | x << 32;
+  ulong found = 0;
+  for (int byte = 0; byte < 64; byte += 8) {
+    const ulong spread = (x >> byte & 0xff) * 0x80200802UL & 0x0884422110UL;
+    found = found << 8 | (spread * 0x0101010101UL >> 32 & 0xff);
+  }
+  return found;
 }
 
 ulong scrambled(ulong vertex) {
