@@ -95,7 +95,7 @@ Links Is::links(const ClassRow& row, int rank, int ranks) const {
 std::uint64_t Is::host_bytes(const ClassRow& row, const Plan& plan) const {
   const std::uint64_t keys = share_of(keys_of(row), plan.rank, plan.ranks).count(),
                       range = std::uint64_t{1} << row.largest;
-  return sizeof(Key) * 3 * keys + 4 * range + (8 + 8 + 4 + 4) * range;  // the last four while checking
+  return sizeof(Key) * 2 * keys + 4 * range + (8 + 8 + 4 + 4) * range;  // the last four while checking
 }
 
 DeviceKeys::Rooms Is::rooms(const ClassRow& row, int rank, int ranks) const {
@@ -164,7 +164,6 @@ void Is::set_up(Session& session) {
   }
   kept_.resize(room_of(row_, mine_.count(), ranks()));
   next_.resize(buckets_);
-  halfway_.resize(keys_.size());
 }
 
 void Is::restart() {
@@ -307,27 +306,13 @@ void Is::sort_to_owners() {
   }
   {
     const Part now = part(is_rcomp);
-    move_keys();
+    for (const Key key : keys_) *next_[key >> shift_]++ = key;
   }
   const Part now = part(is_rcomm);
   for (std::size_t i = 0; i + 1 < size; ++i) messages().post(2 * i + 1, sizeof(Key) * sent[i]);
   messages().meet();
   received_.assign(size, {});
   received_.back() = std::span<const Key>(kept_).first(sent.back());
-}
-
-// In two passes, by 32 buckets together and then by bucket: stores to a thousand lines in turn would miss the first
-// cache.
-void Is::move_keys() {
-  constexpr std::size_t together = 32;
-  std::vector<Key*> next(buckets_ / together + 1);
-  Key* at = halfway_.data();
-  for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
-    if (bucket % together == 0) next[bucket / together] = at;
-    at += own_counts_[bucket];
-  }
-  for (const Key key : keys_) *next[static_cast<std::size_t>(key >> shift_) / together]++ = key;
-  for (const Key key : halfway_) *next_[key >> shift_]++ = key;
 }
 
 // Counts what this rank has itself, then whatever has arrived, and waits only if nothing has.
@@ -485,7 +470,7 @@ void Is::check_sums(Checks& checks, std::span<const std::int32_t> below) {
 void Is::tear_down() {
   device_.reset();
   fetched_.clear();
-  for (auto* list : {&keys_, &halfway_, &kept_, &saved_, &smaller_}) *list = {};
+  for (auto* list : {&keys_, &kept_, &saved_, &smaller_}) *list = {};
   received_.clear();
 }
 

@@ -57,7 +57,6 @@ class Is : public Npb {
   void count_buckets();
   void agree_on_counts();
   std::uint64_t keys_for(int to) const;
-  void move_keys();
   void count_keys(std::span<const Key> keys);
   void rank_on_device(std::uint64_t iteration);
   void note_tests(std::uint64_t iteration, std::span<const std::int32_t> ranks);
@@ -80,7 +79,6 @@ class Is : public Npb {
   std::vector<std::uint64_t> test_places_;  // among all keys
   std::vector<std::size_t> first_bucket_;   // by rank
   std::vector<Key*> next_;                  // by bucket: where its next key goes
-  std::vector<Key> halfway_;                // the keys, by some buckets together
   std::vector<std::int64_t> found_keys_, found_ranks_;  // by iteration and test; ranks: 0 unless this rank owns the key
   std::unique_ptr<DeviceKeys> device_;                  // variant device: the keys are there
   std::vector<std::vector<Key>> fetched_;               // of them, for checks
