@@ -420,6 +420,11 @@ class Earlier:
     waited: list[float] = field(default_factory=list)
     parts: list[float] = field(default_factory=list)
 
+    @property
+    def usual_time(self) -> float:
+        """The median of the logarithms of the case's times."""
+        return median(ratio + part for ratio, part in zip(self.ratios, self.parts, strict=True))
+
     def steadied(self) -> Earlier:
         """With ratios to the parts' times without their usual deviations.
 
@@ -513,7 +518,9 @@ def efficiencies(
     By a yardstick, only of cases whose usual ratio is known. ``missed``: the factor by which
     kernels may miss their bound without a usual ratio.
     """
+    above: Mapping[str, float] = {}
     if by == "bounds":
+        above = above_usual_times(beside, earlier)
         beside = {
             key: one.steadied(earlier[key].parts) if key in earlier else one
             for key, one in beside.items()
@@ -543,13 +550,31 @@ def efficiencies(
         verdict, why = efficiency_of(one, expected)
         if by == "yardstick" and known and one.ratio < known.middle - log(DISTURBED):
             verdict, why = "ambiguous", "parts"
+        if verdict == "slow" and above.get(key, inf) <= 0:
+            verdict, why = "ambiguous", "parts"
         excess = None
         if known and known.of == "launches":
             usually = known.middle + shift
             if not by_links or usually <= log(uncertain) + log1p(tolerance):
-                excess = Excess(one.ratio - usually, log1p(expected.waiting), known)
+                more = min(one.ratio - usually, above.get(key, inf))
+                excess = Excess(more, log1p(expected.waiting), known)
         found[key] = Efficiency(verdict, why, expected, known, excess)
     return found
+
+
+def above_usual_times(
+    beside: Mapping[str, Beside], earlier: Mapping[str, Earlier]
+) -> dict[str, float]:
+    """Logarithms of the cases' times over their usual ones, where there are enough launches.
+
+    Limits of a device do not follow its kernels from launch to launch: a case as fast as usual is
+    not slow because they were faster, and its excess is at most that over its usual time.
+    """
+    return {
+        key: log(beside[key].measured.middle) - one.usual_time
+        for key, one in earlier.items()
+        if key in beside and len(one.ratios) >= FEWEST_LAUNCHES
+    }
 
 
 def usual_wait(

@@ -6,6 +6,7 @@ import copy
 import json
 import os
 from dataclasses import replace
+from math import log
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -230,6 +231,23 @@ def test_a_kernel_steadier_than_its_limits_is_judged_by_itself(
     now = {KEY: beside(2.0 * times, part)}
     found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
     assert found[KEY].verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"), [(1.0, "ambiguous"), (0.9, "ambiguous"), (2.0, "slow")]
+)
+def test_a_kernel_as_fast_as_usual_is_not_slow_beside_faster_limits(
+    times: float, expected: str
+) -> None:
+    earlier: dict[str, Earlier] = {}
+    for launch in (1.0, 1.02, 0.98):
+        add_launch(earlier, {KEY: beside(2.0, launch)})
+    found = efficiencies(
+        {KEY: beside(2.0 * times, 0.4)}, earlier, by="bounds", tolerance=0.1, missed=3.0
+    )
+    assert found[KEY].verdict == expected
+    assert found[KEY].excess is not None
+    assert found[KEY].excess.above == pytest.approx(log(times), abs=0.01)
 
 
 @pytest.mark.parametrize(("times", "expected"), [(1.0, "ok"), (1.25, "slow")])
