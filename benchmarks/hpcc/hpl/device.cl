@@ -334,8 +334,8 @@ KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint wi
 // to row j of every rank's block, and row j to that row, on the ranks that have it: on all if it is in the block. Of a
 // wrong candidate (stale, or never told) the place may be anywhere: nothing outside of w is written.
 KERNEL take_candidate(__global NUMBER* w, const ulong pitch, const uint width, const uint rows, const uint j,
-                      const ulong begin, const uint ranks, const uint own, __global const double* candidates, const uint length,
-                      __global long* head, const uint singular) {
+                      const ulong begin, const uint ranks, const uint own, __global const double* candidates,
+                      const uint length, __global long* head, const uint singular) {
   uint best = 0;
   for (uint rank = 1; rank < ranks; ++rank)
     if (IS_BETTER(candidates[rank * length], candidates[rank * length + 1], candidates[best * length],
