@@ -28,8 +28,8 @@ WRONG = [
     ("pivot-of-another-rank-ignored", "for (uint rank = 1; rank < ranks; ++rank)", "for (uint rank = ranks; rank < ranks; ++rank)", COLUMN),
     ("pivots-not-looked-at", "if (size > found) found = size;", "if (size > 2) found = size;", GENERAL),
     ("pivots-global-row-wrong", "(local_row / block * ranks + own) * block", "(local_row / block * ranks) * block", SQUARE),
-    ("row-that-leaves-the-block-lost", "best == own ? (uint)chosen[2] : NONE;", "NONE;", COLUMN),
-    ("row-within-the-block-lost", "? (uint)(row - begin) : best", "? NONE : best", COLUMN),
+    ("row-that-leaves-the-block-lost", "other = (uint)chosen[2];", "other = NONE;", COLUMN),
+    ("row-within-the-block-lost", "other = (uint)(row - begin);", "other = NONE;", COLUMN),
     ("candidate-of-another-row", "[CANDIDATE_HEAD + c] = w[c * pitch + row];", "[CANDIDATE_HEAD + c] = w[c * pitch + (row ^ 1)];", SQUARE),
     ("row-exchanged-in-half", "    w[c * pitch + j] = (NUMBER)chosen", "    if (c < width / 2) w[c * pitch + j] = (NUMBER)chosen", COLUMN),
 ]  # fmt: skip
