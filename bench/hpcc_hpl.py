@@ -86,7 +86,7 @@ def main() -> None:
     engine = wish.engine.absolute()
     grid = tuple(wish.grid.split("x"))
     hpl = ["hpl", "--size", str(wish.size), "--grid", wish.grid]
-    own_blocks = {"library": wish.library_block, "nd_range": wish.own_block}
+    block_of = {"library": wish.library_block, "nd_range": wish.own_block}
     gemm = ["gemm", "--type", "double", "--size", "2048", "--time-limit", "2"]
     rates: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -95,7 +95,7 @@ def main() -> None:
             by_block = hpcc_rates(wish.size, wish.blocks.split(","), grid, folder)
             turn = {f"hpcc, block {block}": rate for block, rate in by_block.items()}
             turn["hpcc, its best"] = max(by_block.values())
-            for form, block in own_blocks.items():
+            for form, block in block_of.items():
                 form_of = ["--variant", form]
                 once = [*hpl, *form_of, "--block", block, "--repetitions", "2"]
                 turn[f"ours, {form}"] = our_rate(engine, folder, "performance", *once)

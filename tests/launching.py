@@ -63,14 +63,20 @@ def record_of_killed(folder: Path, ranks: int, *words: str, finished: int = 0) -
         begin = time.monotonic()
         while time.monotonic() < begin + PATIENCE_S:
             own = _running(folder)
-            at_work = len(own) == ranks and min(map(_cpu_seconds, own)) > 1
-            if at_work and len(_record_in(path).get("cases", ())) >= finished:
+            if len(own) == ranks and _is_at_work(own, path, finished):
                 break
             time.sleep(0.02)
         os.kill(own[-1], signal.SIGKILL)
         assert launcher.wait(timeout=PATIENCE_S) != 0
     assert _running(folder) == []
     return _record_in(path)
+
+
+def _is_at_work(own: list[int], path: Path, finished: int) -> bool:
+    """By finished cases, if some are wanted: processor time comes late where other programs run."""
+    if finished:
+        return len(_record_in(path).get("cases", ())) >= finished
+    return min(map(_cpu_seconds, own)) > 1
 
 
 def _record_in(path: Path) -> dict[str, Any]:

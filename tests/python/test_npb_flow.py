@@ -78,8 +78,8 @@ def test_a_rank_killed_in_a_sweep_ends_the_run(tmp_path: Path, benchmark: str, f
 
 
 def test_a_killed_rank_leaves_the_finished_cases(tmp_path: Path) -> None:
-    """Three forms, none precise enough before its time: killed in the second."""
-    words = ("--class", "S", "--time-limit", "2", "--confidence", "1e-6")
+    """Three forms, none precise enough before its time; the others have 8 s left."""
+    words = ("--class", "S", "--time-limit", "4", "--confidence", "1e-6")
     record = record_of_killed(
         tmp_path, 2, "npb_sp", *words, "--max-repetitions", "1000000", finished=1
     )
