@@ -50,21 +50,38 @@ std::optional<Place> whole_piece(const void* operand, const Part& part, std::siz
   return buffers().find(operand, runs[0].offset, runs[0].offset + static_cast<std::ptrdiff_t>(bytes));
 }
 
-int copy_own(const Blocks& blocks, int rank, MPI_Comm comm) {
-  const Part &sent = of(blocks.sends, rank), &received = of(blocks.receives, rank);
-  std::size_t bytes = 0, room = 0;
-  const auto from = whole_piece(blocks.from, sent, bytes), to = whole_piece(blocks.to, received, room);
-  if (!from || !to || from->memory->device != to->memory->device || bytes > room)
-    return MPI_Sendrecv(at(blocks.from, sent), static_cast<int>(sent.count), sent.type, rank, 0,
-                        at(blocks.to, received), static_cast<int>(received.count), received.type, rank, 0, comm,
-                        MPI_STATUS_IGNORE);
-  OpenDevice& device = *from->memory->device;
-  const Staging staging = device.stage(1);
-  staging.queue().enqueue_copy({from->memory->buffer.get(), from->offset, bytes},
-                               {to->memory->buffer.get(), to->offset, bytes});
-  wait_for(staging.queue(), device.info());
-  return MPI_SUCCESS;
-}
+// The copy of a rank's own block, under way beside the messages: each wait for a device costs as much as a short
+// message.
+class OwnCopy {
+ public:
+  OwnCopy() = default;
+  ~OwnCopy() { wait(); }
+  OwnCopy(const OwnCopy&) = delete;
+  OwnCopy& operator=(const OwnCopy&) = delete;
+
+  int start(const Blocks& blocks, int rank, MPI_Comm comm) {
+    const Part &sent = of(blocks.sends, rank), &received = of(blocks.receives, rank);
+    std::size_t bytes = 0, room = 0;
+    const auto from = whole_piece(blocks.from, sent, bytes), to = whole_piece(blocks.to, received, room);
+    if (!from || !to || from->memory->device != to->memory->device || bytes > room)
+      return MPI_Sendrecv(at(blocks.from, sent), static_cast<int>(sent.count), sent.type, rank, 0,
+                          at(blocks.to, received), static_cast<int>(received.count), received.type, rank, 0, comm,
+                          MPI_STATUS_IGNORE);
+    device_ = from->memory->device;
+    staging_.emplace(device_->stage(1));
+    staging_->queue().enqueue_copy({from->memory->buffer.get(), from->offset, bytes},
+                                   {to->memory->buffer.get(), to->offset, bytes});
+    return MPI_SUCCESS;
+  }
+  void wait() {
+    if (staging_) wait_for(staging_->queue(), device_->info());
+    staging_.reset();
+  }
+
+ private:
+  std::shared_ptr<OpenDevice> device_;
+  std::optional<Staging> staging_;
+};
 
 // A block is one message, whose count is of type int.
 void check_counts(const Parts& parts) {
@@ -143,8 +160,11 @@ int exchange_blocks(const Blocks& blocks, MPI_Comm comm) {
     code = MPI_Isend(at(blocks.from, part), static_cast<int>(part.count), part.type, next, 0, copy,
                      &requests.emplace_back(MPI_REQUEST_NULL));
   }
-  if (code == MPI_SUCCESS && has(blocks.sends, rank) && has(blocks.receives, rank)) code = copy_own(blocks, rank, copy);
+  OwnCopy own;
+  if (code == MPI_SUCCESS && has(blocks.sends, rank) && has(blocks.receives, rank))
+    code = own.start(blocks, rank, copy);
   const int completed = MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  own.wait();
   return code == MPI_SUCCESS ? completed : code;
 }
 

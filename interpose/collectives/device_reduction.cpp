@@ -81,16 +81,20 @@ bool all_have_devices(const OpenDevice* own, MPI_Comm comm) {
 // The kernels of all devices. Only one thread at a time sets the arguments of a kernel.
 class Combiners {
  public:
-  // Sets into[i] to a[i] combined with b[i]; all are aligned to a number.
-  void combine(OpenDevice& device, const ReductionForm& form, const BufferView& into, const BufferView& a,
-               const BufferView& b) {
+  // Sets into[i] to operands[0][i], combined with operands[1][i], and so on; all are aligned to a number, and only the
+  // first two may overlap `into`.
+  void combine(OpenDevice& device, const ReductionForm& form, const BufferView& into,
+               const std::vector<BufferView>& operands) {
     const Staging staging = device.stage(1);
     const std::uint64_t size = plumb::size_of(form.type), count = into.size / size;
     {
       const std::scoped_lock lock(mutex_);
       Kernel& kernel = kernel_of(device, form);
-      kernel.set({into.buffer, into.offset / size, a.buffer, a.offset / size, b.buffer, b.offset / size, count});
-      staging.queue().enqueue(kernel, combine_range(device.info(), count));
+      for (std::size_t next = 1; next < operands.size(); ++next) {
+        const BufferView &a = next == 1 ? operands[0] : into, &b = operands[next];
+        kernel.set({into.buffer, into.offset / size, a.buffer, a.offset / size, b.buffer, b.offset / size, count});
+        staging.queue().enqueue(kernel, combine_range(device.info(), count));
+      }
     }
     wait_for(staging.queue(), device.info());
   }
@@ -202,6 +206,31 @@ struct Reduction {
   }
 };
 
+// A block that another rank sends by Sent, to be read until destruction.
+class Taken {
+ public:
+  Taken(const Reduction& it, int count, int from) {
+    std::array<std::byte, sizeof(Envelope)> message{};
+    code_ = PMPI_Recv(message.data(), sizeof(Envelope), MPI_BYTE, from, 0, it.comm, MPI_STATUS_IGNORE);
+    if (code_ != MPI_SUCCESS) return;
+    if (const auto envelope = Envelope::of(message.data(), message.size())) {
+      in_place_.emplace(*envelope, it.device);
+      return;
+    }
+    came_.emplace(it.device, it.bytes_of(count));
+    came_bytes_ = it.bytes_of(count);
+    code_ = MPI_Recv(came_->address(), count, it.type, from, 0, it.comm, MPI_STATUS_IGNORE);
+  }
+  int code() const { return code_; }
+  BufferView bytes() const { return in_place_ ? in_place_->bytes() : view_at(came_->address(), came_bytes_); }
+
+ private:
+  int code_ = MPI_SUCCESS;
+  std::optional<Taking> in_place_;
+  std::optional<Scratch> came_;
+  std::size_t came_bytes_ = 0;
+};
+
 // The ring. source: this rank's numbers, aligned in a buffer; whole: place of the whole result, also aligned, or null;
 // may be `source`.
 class Ring {
@@ -270,22 +299,12 @@ class Ring {
   // left by then.
   int take(int block, std::byte* into, std::unique_ptr<Sent>& sent_before) {
     if (count(block) == 0) return MPI_SUCCESS;
-    const int last = around(rank_ - 1);
     const std::size_t bytes = it_.bytes_of(count(block));
-    std::array<std::byte, sizeof(Envelope)> message{};
-    int code = PMPI_Recv(message.data(), sizeof(Envelope), MPI_BYTE, last, 0, it_.comm, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) return code;
+    const Taken taken(it_, count(block), around(rank_ - 1));
+    if (taken.code() != MPI_SUCCESS) return taken.code();
     sent_before.reset();
-    const BufferView own = view_at(at(source_, block), bytes);
-    if (const auto envelope = Envelope::of(message.data(), message.size())) {
-      const Taking taking(*envelope, it_.device);
-      combiners().combine(*it_.device, it_.form, view_at(into, bytes), own, taking.bytes());
-      return MPI_SUCCESS;
-    }
-    if (!came_) came_ = std::make_unique<Scratch>(it_.device, it_.largest());
-    code = MPI_Recv(came_->address(), count(block), it_.type, last, 0, it_.comm, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) return code;
-    combiners().combine(*it_.device, it_.form, view_at(into, bytes), own, view_at(came_->address(), bytes));
+    combiners().combine(*it_.device, it_.form, view_at(into, bytes),
+                        {view_at(at(source_, block), bytes), taken.bytes()});
     return MPI_SUCCESS;
   }
 
@@ -293,7 +312,49 @@ class Ring {
   const std::byte* source_;
   std::byte* whole_;
   int rank_, ranks_;
-  std::unique_ptr<Scratch> parts_, came_;
+  std::unique_ptr<Scratch> parts_;
+};
+
+// In one step: each rank reads all of its result's numbers from all others, and waits for its device once. A ring
+// moves fewer bytes between more than two ranks, and waits 2 (p - 1) times.
+class AtOnce {
+ public:
+  // wanted[i]: the numbers of the operands that rank i's result is made of.
+  AtOnce(const Reduction& its, const std::byte* source, Blocks wanted)
+      : it_(its), source_(source), wanted_(std::move(wanted)), rank_(rank_in(its.comm)) {}
+
+  // Combines in the order of ranks, so that all have the same result; only one without other ranks' numbers may overlap
+  // `into`, which is aligned.
+  int reduce(std::byte* into) {
+    std::vector<std::unique_ptr<Sent>> sent;
+    for (std::size_t rank = 0; rank < wanted_.size(); ++rank)
+      if (const Block& block = wanted_[rank]; block.count > 0 && static_cast<int>(rank) != rank_)
+        sent.push_back(std::make_unique<Sent>(at(block), block.count, it_.bytes_of(block.count), it_.type,
+                                              static_cast<int>(rank), it_.comm));
+    if (own().count == 0) return MPI_SUCCESS;
+    std::vector<std::unique_ptr<Taken>> taken;
+    std::vector<BufferView> operands;
+    for (int rank = 0; rank < static_cast<int>(wanted_.size()); ++rank) {
+      if (rank == rank_) {
+        operands.push_back(view_at(at(own()), it_.bytes_of(own().count)));
+        continue;
+      }
+      taken.push_back(std::make_unique<Taken>(it_, own().count, rank));
+      if (taken.back()->code() != MPI_SUCCESS) return taken.back()->code();
+      operands.push_back(taken.back()->bytes());
+    }
+    combiners().combine(*it_.device, it_.form, view_at(into, it_.bytes_of(own().count)), operands);
+    return MPI_SUCCESS;
+  }
+
+ private:
+  const Block& own() const { return wanted_[static_cast<std::size_t>(rank_)]; }
+  const std::byte* at(const Block& block) const { return source_ + block.first * plumb::size_of(it_.form.type); }
+
+  Reduction it_;
+  const std::byte* source_;
+  Blocks wanted_;
+  int rank_;
 };
 
 // The operand if kernels can read it in place, else a copy in `scratch`.
@@ -302,6 +363,54 @@ const std::byte* readable(const Reduction& it, const void* operand, std::optiona
   scratch.emplace(it.device, it.bytes());
   copy_within(*it.device, operand, scratch->address(), it.bytes());
   return scratch->address();
+}
+
+// Whether reading more bytes than in a ring, and copying a result that may not replace its operand yet, is faster than
+// a ring's further waits. in_place: on all ranks alike.
+bool goes_at_once(std::size_t bytes, int ranks, bool in_place) {
+  static const std::size_t most = bytes_from("PLUMB_MPI_REDUCE_AT_ONCE_TO", std::size_t{1} << 20);
+  const auto others = static_cast<std::size_t>(ranks - 1);
+  const std::size_t beyond_ring = others * bytes - 2 * others * bytes / static_cast<std::size_t>(ranks);
+  return beyond_ring + (in_place ? bytes : 0) <= most;
+}
+
+// bytes: of the result at `to`, which may be this rank's operand.
+int reduce_at_once(const Reduction& it, const void* from, void* to, const Blocks& wanted, std::size_t bytes) {
+  std::optional<Scratch> copy, result;
+  const bool in_place = from == MPI_IN_PLACE;
+  AtOnce step(it, readable(it, in_place ? to : from, copy), wanted);
+  const bool direct = bytes == 0 || (!in_place && is_aligned(to, it.form.type));
+  if (!direct) result.emplace(it.device, bytes);
+  std::byte* into = direct ? static_cast<std::byte*>(to) : result->address();
+  const int code = step.reduce(into);
+  if (code == MPI_SUCCESS && !direct) copy_within(*it.device, into, to, bytes);
+  return code;
+}
+
+// All of a reduction's numbers for its root, or for everyone.
+Blocks whole_for(int root, int count, int ranks) {
+  Blocks wanted(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    if (root == everyone || root == rank) wanted[static_cast<std::size_t>(rank)] = {0, count};
+  return wanted;
+}
+
+// By the ring. gets: whether this rank has a result, at `to`.
+int reduce_in_ring(const Reduction& it, const void* from, void* to, int root, bool gets) {
+  std::optional<Scratch> copy, other;
+  const std::byte* source = readable(it, from == MPI_IN_PLACE ? to : from, copy);
+  std::byte* whole = nullptr;
+  if (gets && is_aligned(to, it.form.type)) {
+    whole = static_cast<std::byte*>(to);
+  } else if (gets) {
+    if (!copy) other.emplace(it.device, it.bytes());
+    whole = copy ? copy->address() : other->address();
+  }
+  Ring ring(it, source, whole);
+  int code = ring.reduce_blocks();
+  if (code == MPI_SUCCESS) code = root == everyone ? ring.gather_to_all() : ring.gather_to(root);
+  if (code == MPI_SUCCESS && gets) copy_within(*it.device, whole, to, it.bytes());
+  return code;
 }
 
 }  // namespace
@@ -313,25 +422,14 @@ std::optional<int> reduce_on_devices(const void* from, void* to, MPI_Aint count,
   if (!form) return {};
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(form->type);
   if (bytes < least_bytes()) return {};
-  Reduction it{copy_of(comm), {}, *form, type, equal_blocks(static_cast<int>(count), size_of(comm))};
+  const int ranks = size_of(comm);
+  Reduction it{copy_of(comm), {}, *form, type, equal_blocks(static_cast<int>(count), ranks)};
   const bool gets = root == everyone || root == rank_in(comm);
   it.device = device_of({{from, bytes}, {gets ? to : nullptr, bytes}}, *form);
   if (!all_have_devices(it.device.get(), it.comm)) return {};
-
-  std::optional<Scratch> copy, other;
-  const std::byte* source = readable(it, from == MPI_IN_PLACE ? to : from, copy);
-  std::byte* whole = nullptr;
-  if (gets && is_aligned(to, form->type)) {
-    whole = static_cast<std::byte*>(to);
-  } else if (gets) {
-    if (!copy) other.emplace(it.device, bytes);
-    whole = copy ? copy->address() : other->address();
-  }
-  Ring ring(it, source, whole);
-  int code = ring.reduce_blocks();
-  if (code == MPI_SUCCESS) code = root == everyone ? ring.gather_to_all() : ring.gather_to(root);
-  if (code == MPI_SUCCESS && gets) copy_within(*it.device, whole, to, bytes);
-  return code;
+  if (goes_at_once(bytes, ranks, root == everyone && from == MPI_IN_PLACE))
+    return reduce_at_once(it, from, to, whole_for(root, static_cast<int>(count), ranks), gets ? bytes : 0);
+  return reduce_in_ring(it, from, to, root, gets);
 }
 
 std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<MPI_Aint>& counts,
@@ -345,6 +443,8 @@ std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const s
   const std::size_t given = it.bytes_of(static_cast<int>(counts[static_cast<std::size_t>(rank_in(comm))]));
   it.device = device_of({{from, it.bytes()}, {to, from == MPI_IN_PLACE ? it.bytes() : given}}, *form);
   if (!all_have_devices(it.device.get(), it.comm)) return {};
+  if (goes_at_once(it.bytes(), size_of(comm), from == MPI_IN_PLACE))
+    return reduce_at_once(it, from, to, it.blocks, given);
 
   std::optional<Scratch> copy;
   Ring ring(it, readable(it, from == MPI_IN_PLACE ? to : from, copy), nullptr);

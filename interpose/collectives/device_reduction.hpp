@@ -1,7 +1,8 @@
-// Reductions on devices, if the operands of all ranks are on devices (PLUMB_MPI_TRANSPORT=peer): a ring over blocks, in
-// which each of p ranks reads 2 (p - 1) / p of its bytes from its neighbour (Patarasuk and Yuan, "Bandwidth optimal
-// all-reduce algorithms for clusters of workstations", JPDC 69(2), 2009). The kernel that combines two blocks reads the
-// neighbour's in place. Messages use a copy of the communicator.
+// Reductions on devices, if the operands of all ranks are on devices (PLUMB_MPI_TRANSPORT=peer): in one step, in which
+// each rank reads the others' numbers of its result; many bytes by a ring over blocks, in which each of p ranks reads
+// 2 (p - 1) / p of its bytes from its neighbour (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
+// clusters of workstations", JPDC 69(2), 2009). The kernel that combines reads the others' numbers in place. Messages
+// use a copy of the communicator.
 #pragma once
 
 #include <mpi.h>
