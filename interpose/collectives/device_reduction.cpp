@@ -20,7 +20,7 @@ namespace {
 
 // MPI is faster for smaller operands.
 std::size_t least_bytes() {
-  static const std::size_t bytes = bytes_from("PLUMB_MPI_REDUCE_FROM", std::size_t{64} << 10);
+  static const std::size_t bytes = bytes_from("PLUMB_MPI_REDUCE_FROM", std::size_t{16} << 10);
   return bytes;
 }
 
