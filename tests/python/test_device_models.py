@@ -411,15 +411,30 @@ def test_a_small_product_leaves_units_of_a_gpu_idle(
 ) -> None:
     labels = {"type": "float", "rows": rows, "columns": rows}
     one = case(record, labels=labels, work={"flops": 1e12}, facts={"tile": tile})
+    found = gemm.expect(record_of(on_132_units(record), "gemm", one), LOCAL)
+    assert found["c"].seconds == pytest.approx(5 / share)
+
+
+def on_132_units(record: Record) -> Record:
+    """The record's ranks, each on a GPU of so many compute units."""
     ranks = on_gpu(record).ranks
     own = ranks[0].device
     assert own is not None
-    large = [
-        rank.model_copy(update={"device": own.model_copy(update={"compute_units": 132})})
-        for rank in ranks
-    ]
-    found = gemm.expect(record_of(record.model_copy(update={"ranks": large}), "gemm", one), LOCAL)
-    assert found["c"].seconds == pytest.approx(5 / share)
+    device = own.model_copy(update={"compute_units": 132})
+    large = [rank.model_copy(update={"device": device}) for rank in ranks]
+    return record.model_copy(update={"ranks": large})
+
+
+@pytest.mark.parametrize(("items", "has_rate"), [(249, False), (33_791, False), (33_792, True)])
+def test_few_updates_at_a_time_have_no_rate_of_a_gpu(
+    record: Record, items: int, has_rate: bool
+) -> None:
+    labels = {"updates": "buffered", "table_bytes": 2**23}
+    one = case(record, labels=labels, work={"updates": 2**22}, facts={"generators": items})
+    for ranks, of_gpu in ((on_132_units(record), True), (record, False)):
+        found = random_access.expect(record_of(ranks, "random_access", one), LOCAL)["c"]
+        said = f"{items} work items, limited by a small table"
+        assert found.reason.startswith(said) == (of_gpu and not has_rate), found
 
 
 def test_on_a_cpu_a_library_has_vector_units(record: Record) -> None:

@@ -92,6 +92,8 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
 def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
+        if few := _few_items(record, case):
+            return Prediction.unknown(few)
         size = case.labels.get("table_bytes")
         demand = Demand(
             table_bytes=size if isinstance(size, int) else 0,
@@ -103,6 +105,19 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     except UsageError as error:
         return Prediction.unknown(str(error))
     return Prediction.slowest(case.work.updates, rates)
+
+
+_ITEMS_A_UNIT = 256  # fewer leave much of a GPU's unit idle
+
+
+def _few_items(record: Record, case: Case) -> str:
+    """Why no rate of a GPU applies: to lose few updates, a small table is updated by few items."""
+    own, items = record.ranks[0].device, case.facts.get("generators")
+    if own is None or own.type != "gpu" or not own.compute_units or not isinstance(items, int):
+        return ""
+    if items >= own.compute_units * _ITEMS_A_UNIT:
+        return ""
+    return f"{items} work items, limited by a small table, leave {own.compute_units} units idle"
 
 
 # --- a forecast -----------------------------------------------------------------------------------
