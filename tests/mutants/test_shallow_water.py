@@ -53,7 +53,9 @@ def test_what_is_wrong_fails(tmp_path: Path, ranks: int, over: str, approach: st
         return run_of(name, transport, approach, **options)
 
     names = [*WRONG, *(["neighbours-swapped"] if ranks > 2 else [])]
-    if over == "peer":  # neighbours put into this rank's memory by themselves: it may be there in time
+    if (
+        over == "peer"
+    ):  # neighbours put into this rank's memory by themselves: it may be there in time
         names.remove("border-before-wait")
     wrong = [of(name) for name in names]
     wrong += [
