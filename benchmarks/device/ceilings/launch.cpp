@@ -3,6 +3,7 @@
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "core/data.hpp"
 #include "core/patience.hpp"
+#include "device/link.hpp"
 #include "device/resident.hpp"
 
 namespace plumb::ceilings {
@@ -113,6 +114,7 @@ class LinkPart : public Part {
   LinkPart(Session& session, const Case& measured)
       : reads_(measured.payload.as<Point>().operation == "read"),
         length_(measured.payload.as<Point>().bytes),
+        has_link_(has_link(session.device.info())),
         slide_(session.device.info()),
         seed_(Provenance{session.seed, static_cast<std::uint64_t>(session.world.rank())}.key()),
         queue_(session.device.make_queue()),
@@ -121,15 +123,23 @@ class LinkPart : public Part {
                                         session.memory)),
         host_(allocate_host(session.device, reads_ ? slide_.target_room(length_) : slide_.source_room(length_))) {
     if (reads_) staging_.put(*device_, [&](std::uint64_t i) { return content(i); });
+    if (reads_ && has_link_) aside_ = allocate_host(session.device, length_);
   }
 
   void reset(std::uint64_t count) override {
     const Slide::Range taken = slide_.targets(length_, count);
-    if (reads_) return fill_host(taken.begin / sizeof(std::uint64_t), [](std::uint64_t) { return ~std::uint64_t{0}; });
-    const std::vector<std::byte> poison(taken.size, poison_byte);
-    queue_->write(poison.data(), {device_.get(), taken.begin, taken.size});
+    if (reads_) {
+      fill_host(taken.begin / sizeof(std::uint64_t), [](std::uint64_t) { return ~std::uint64_t{0}; });
+      for (int i = 0; aside_ && i < transfers_before_measuring; ++i)
+        queue_->read({device_.get(), 0, length_}, aside_->host_pointer());
+      return;
+    }
     seed_ = mix64(seed_);  // words of an earlier repetition would be right again
     fill_host(0, [&](std::uint64_t i) { return content(i); });
+    for (int i = 0; has_link_ && i < transfers_before_measuring; ++i)
+      queue_->write(host_->host_pointer(), {device_.get(), 0, std::min(device_->size(), host_->size())});
+    const std::vector<std::byte> poison(taken.size, poison_byte);
+    queue_->write(poison.data(), {device_.get(), taken.begin, taken.size});
   }
 
   void run(std::uint64_t count) override {
@@ -168,11 +178,12 @@ class LinkPart : public Part {
 
   bool reads_;
   std::size_t length_;
+  bool has_link_;
   Slide slide_;
   std::uint64_t seed_;
   std::unique_ptr<Queue> queue_;
   Words staging_;
-  std::unique_ptr<Buffer> device_, host_;
+  std::unique_ptr<Buffer> device_, host_, aside_;
 };
 
 }  // namespace

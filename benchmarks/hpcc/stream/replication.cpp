@@ -9,6 +9,7 @@
 
 #include "core/embedded.hpp"
 #include "device/host_share.hpp"
+#include "device/link.hpp"
 
 namespace plumb::stream {
 
@@ -127,7 +128,11 @@ char letter(Array array) {
 }  // namespace
 
 Replication::Replication(Device& device, const Placement& memory, const KernelForm& form, const Extent& extent)
-    : type_(form.type), extent_(extent), slide_(device.info()), queue_(device.make_queue(true)) {
+    : type_(form.type),
+      extent_(extent),
+      slide_(device.info()),
+      has_link_(has_link(device.info())),
+      queue_(device.make_queue(true)) {
   for (auto& array : buffers_.arrays) array = device.allocate(extent.buffer_bytes(slide_), memory);
   for (auto& image : images_) image = allocate_host(device, extent.buffer_bytes(slide_));
   buffers_.sums = device.allocate(slide_.source_room((1 + form.dot_groups) * sizeof(double)), memory);
@@ -180,10 +185,19 @@ void Replication::reset(const Contents& contents, std::uint64_t count) {
     if (!reads) put(array, taken, Extent::guard);  // its outputs are the host images
   }
   if (!reads) give_inputs();
+  if (writes && has_link_) warm_link(given, taken);
   const std::vector<std::byte> no_sums(buffers_.sums->size(), poison_byte);
   queue_->write(no_sums.data(), whole(*buffers_.sums));
   for (const Launch& launch : kernels_)
     for (std::uint64_t later = count; later-- > 0;) place(launch, later);  // warm-up, outside of the timed section
+}
+
+// A sample would be the slower the fewer operations it has (device/link.hpp). Then the device is poisoned anew.
+void Replication::warm_link(const Slide::Range& given, const Slide::Range& taken) {
+  const std::vector<std::byte> poison(taken.size + Extent::guard, poison_byte);
+  for (int i = 0; i < transfers_before_measuring; ++i)
+    for (const Array array : all_arrays) put(array, given);
+  for (const Array array : all_arrays) queue_->write(poison.data(), {buffers_.of(array), taken.begin, poison.size()});
 }
 
 void Replication::check(const Contents& contents, std::uint64_t count, Validation& validation) {

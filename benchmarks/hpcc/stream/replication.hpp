@@ -98,6 +98,7 @@ class Replication {
  private:
   std::byte* image(Array array) const { return images_[static_cast<std::size_t>(array)]->host_pointer(); }
   void place(const Launch& launch, std::uint64_t later) const;
+  void warm_link(const Slide::Range& given, const Slide::Range& taken);
   void put(Array array, const Slide::Range& range, std::size_t more = 0) {
     queue_->write(image(array) + range.begin, {buffers_.of(array), range.begin, range.size + more});
   }
@@ -109,6 +110,7 @@ class Replication {
   ScalarType type_;
   Extent extent_;
   Slide slide_;
+  bool has_link_;
   Buffers buffers_;
   std::array<std::unique_ptr<Buffer>, 3> images_;
   std::unique_ptr<Queue> queue_;
