@@ -85,8 +85,8 @@ REFUSED = [
     ("", {"PLUMBLINE_SYCL": ""}, "PLUMBLINE_SYCL names no SYCL plug-in; plumb setup intel-sycl"),
     ("", {"PLUMBLINE_SYCL": "/nowhere/x.so"}, "could not load the SYCL plug-in: /nowhere/x.so"),
     ("", {"PLUMBLINE_SYCL": "libm.so.6"}, "libm.so.6 is not a SYCL plug-in"),
-    ("", {"ONEAPI_DEVICE_SELECTOR": "level_zero:gpu"}, "see ONEAPI_DEVICE_SELECTOR"),
-    ("", {"OCL_ICD_VENDORS": "/nowhere"}, "SYCL shows no device"),
+    ("", {"ONEAPI_DEVICE_SELECTOR": "level_zero:gpu"}, "=level_zero:gpu leaves none"),
+    ("", {"OCL_ICD_VENDORS": "/nowhere"}, "SYCL finds none; OCL_ICD_VENDORS names"),
     # damaged: a text, a half; and those of mutants: of another version, and compiled with another libsycl
     ("", {"PLUMBLINE_SYCL": __file__}, f"could not load the SYCL plug-in: {__file__}: invalid ELF"),
     ("", {"PLUMBLINE_SYCL": "half"}, "is damaged: its end is missing; plumb setup intel-sycl"),
