@@ -137,21 +137,29 @@ def test_every_benchmark(tmp_path: Path, mpi: str, ranks: int) -> None:
         assert_all_passed(run(tmp_path, mpi, ranks, words))
 
 
-# Those whose kernels only the run-time compiler's vectors, functions and group sizes make.
+# Those whose kernels have more than those of benchmarks without transfers: vectors, sub-arrays, sizes of groups, atomics.
 IN_SYCL = [
     "ptrans --size 67 --block-size 5 --transport staged",
     "mpi_fft --size 12 --transport staged",
     "hpl --size 100 --block 16 --transport staged",
     "shallow_water --size 1 --order 0 --transport staged",
     "graph500 --variant device --scale 10 --roots 2 --transport staged",
+    *(
+        f"ssca1 --variant device --scale 18 --tile 64 --form {form} --transport staged"
+        for form in ("tiles", "strips")
+    ),
+    "npb_is --class S --variant device --transport staged",
+    "npb_mg --class S --variant device --transport staged",
+    "shallow_water --size 1 --order 0 --schedule device",
 ]
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("one", IN_SYCL)
 def test_kernels_of_exchanges_in_sycl(tmp_path: Path, one: str) -> None:
+    ranks = 2 if "--transport" in one else 1
     words = [*one.split(), "--runtime", "sycl", "--kernel-language", "sycl"]
-    record = run(tmp_path, "Open MPI", 2, [*words, "--repetitions", "1"])
+    record = run(tmp_path, "Open MPI", ranks, [*words, "--repetitions", "1"])
     assert_all_passed(record)
     assert all(case.facts["kernel_language"] == "sycl" for case in record.cases)
 

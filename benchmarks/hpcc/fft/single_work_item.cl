@@ -26,6 +26,12 @@ typedef float real;
 typedef float2 complex_t;
 #endif
 
+#ifndef LOCAL_PTR
+#define LOCAL_PTR(T) __local T*
+#endif
+#ifndef MAKE
+#define MAKE(T) (T)
+#endif
 #define UNROLL (1 << LOG_UNROLL)
 #if LOG_POINTS < 2 * LOG_UNROLL
 #error "a transform has fewer cycles than points of a cycle: LOG_UNROLL must be at most half of LOG_POINTS"
@@ -86,11 +92,11 @@ typedef struct {
 } row_t;
 
 static complex_t times(complex_t a, complex_t b) {
-  return (complex_t)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+  return MAKE(complex_t)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
 // The inverse exchanges re and im on input and output.
-static complex_t turned(complex_t a, int inverse) { return inverse ? (complex_t)(a.y, a.x) : a; }
+static complex_t turned(complex_t a, int inverse) { return inverse ? MAKE(complex_t)(a.y, a.x) : a; }
 
 static int bits_reversed(int i, const int bits) {
   int reversed = 0;
@@ -108,7 +114,7 @@ static row_t read_row(__global const complex_t* from, int inverse) {
 
 // A butterfly over points `delay` cycles apart: keeps the first half of a block, then sends the sums while it keeps the
 // differences, which it sends, turned, in the next block's first half.
-static row_t delay_feedback(row_t row, __local row_t* line, __local const complex_t* roots, const int cycle, const int delay) {
+static row_t delay_feedback(row_t row, LOCAL_PTR(row_t) line, LOCAL_PTR(const complex_t) roots, const int cycle, const int delay) {
   const int i = cycle & (delay - 1);
   const row_t old = line[i];
   row_t kept = row, sent;
@@ -138,7 +144,7 @@ static row_t across_lanes(row_t row) {
     for (int i = 0; i < UNROLL; ++i)
       if ((i & apart) == 0) {
         const int turn = (i & (apart - 1)) * (8 >> bit);
-        const complex_t root = (complex_t)(lane_cosines[turn], -lane_sines[turn]);
+        const complex_t root = MAKE(complex_t)(lane_cosines[turn], -lane_sines[turn]);
         const complex_t sum = row.lane[i] + row.lane[i + apart], difference = row.lane[i] - row.lane[i + apart];
         row.lane[i] = sum;
         row.lane[i + apart] = times(difference, root);
@@ -194,7 +200,7 @@ static row_t across_lanes(row_t row) {
 
 // The double buffer for sorting: frequency f is in row f / UNROLL, bank (f + f / CYCLES) % UNROLL, so rows are written
 // and read with one access to each bank.
-static void sort_row(__local row_t* sorted, row_t row, const int i) {
+static void sort_row(LOCAL_PTR(row_t) sorted, row_t row, const int i) {
   const int stream = bits_reversed(i, LOG_CYCLES);
 #pragma unroll
   for (int bank = 0; bank < UNROLL; ++bank) {
@@ -203,7 +209,7 @@ static void sort_row(__local row_t* sorted, row_t row, const int i) {
   }
 }
 
-static void write_row(__global complex_t* to, __local const row_t* sorted, const int i, int inverse) {
+static void write_row(__global complex_t* to, LOCAL_PTR(const row_t) sorted, const int i, int inverse) {
   const row_t row = sorted[i];
   const int skew = i * UNROLL / CYCLES;
 #pragma unroll

@@ -88,7 +88,9 @@ const Interface& plugin() {
 
 Error plugin_error(const std::string& action) {
   const std::string text = plugin().error();
-  return Error(library_sentence(action, "SYCL", plugin().error_code(), text, ""));
+  const long code = plugin().error_code();
+  if (code == -1) return Error(fmt::format("could not {}: {}", action, text));  // the plug-in's own sentence
+  return Error(library_sentence(action, "SYCL", code, text, ""));
 }
 
 Context::Context(DeviceInfo its_info, Aspects its_aspects)

@@ -137,16 +137,16 @@ SyclProgram::SyclProgram(SharedContext context, const KernelSource& source)
 }
 
 void SyclProgram::build(const KernelSource& source, const std::string& text) {
+  const char* const form = source.by_sycl ? "SYCL" : source.binary.empty() ? "OpenCL C" : "SPIR-V or a binary";
   const char* log = nullptr;
   auto* const program = plugin().build(context_->handle, source.by_sycl ? 1 : 0, text.c_str(), source.binary.data(),
                                        source.binary.size(), source.options.c_str(), &log);
   if (program == nullptr)
-    throw Error(
-        fmt::format("{}\n{}",
-                    plugin_error(fmt::format("compile {} as {} for {} with options \"{}\"", name_,
-                                             source.by_sycl ? "SYCL" : "OpenCL C", context_->info.name, source.options))
-                        .what(),
-                    log == nullptr || *log == '\0' ? "(the compiler wrote no log)" : log));
+    throw Error(fmt::format("{}\n{}",
+                            plugin_error(fmt::format("compile {} as {} for {} with options \"{}\"", name_, form,
+                                                     context_->info.name, source.options))
+                                .what(),
+                            log == nullptr || *log == '\0' ? "(the compiler wrote no log)" : log));
   program_ = {program, plugin().free_program};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "device/build_time.hpp"
 #include "device/host_share.hpp"
@@ -123,7 +124,10 @@ class SyclRuntime final : public Runtime {
           "{} has no device allocations of unified shared memory, which runtime sycl needs (PoCL has "
           "them from version 4); plumb setup intel-sycl installs a runtime that has",
           fmt::join(unfit_, ", "));
-    return "SYCL shows no device: see ONEAPI_DEVICE_SELECTOR, and OCL_ICD_VENDORS for OpenCL's vendor list";
+    const char* const selector = std::getenv("ONEAPI_DEVICE_SELECTOR");
+    return selector == nullptr
+               ? "SYCL finds none; OCL_ICD_VENDORS names OpenCL's vendor list"
+               : fmt::format("ONEAPI_DEVICE_SELECTOR={} leaves none of those that SYCL finds", selector);
   }
 
   std::unique_ptr<Device> open(const DeviceInfo& info) override {

@@ -198,7 +198,7 @@ MUTANTS = [
     KernelMutant(
         "pipeline-inverse-is-forward",
         _PIPELINE,
-        "return inverse ? (complex_t)(a.y, a.x) : a;",
+        "return inverse ? MAKE(complex_t)(a.y, a.x) : a;",
         "return a;",
         (*_IN_PIPELINE, "--size", "8", "--inverse"),
     ),
