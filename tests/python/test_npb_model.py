@@ -140,6 +140,12 @@ def test_mg_cuts_z_first_and_gathers_small_levels() -> None:
     assert sum(whole.values()) == pytest.approx(256**3 * 8 / 7, rel=1e-3)
 
 
+def test_mg_counts_points_levels_and_the_first_residual() -> None:
+    """Of an iteration of 32^3: 32^3 + 16^3 + ... + 2^3 points, and 800 for each of five levels."""
+    (items,) = model("npb_mg").iteration(Problem(32, 4), 1).items.values()
+    assert items == pytest.approx(37448 + 5 * 800 + 24 / 98 * 32**3 / 4)
+
+
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_what_is_covered_is_not_exposed(message: float, covered: float, more: float) -> None:
     assert 0 <= exposed_s(message, covered + more) <= exposed_s(message, covered) <= message
