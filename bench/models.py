@@ -32,8 +32,7 @@ from plumbline.system.system import Figures
 AIMED = {"npb_mg": 0.15, "npb_is": 0.15, "shallow_water": 0.15}  # the others 0.2
 NPB = ("npb_is", "npb_ep", "npb_mg", "npb_bt", "npb_sp", "npb_lu")
 LONG = "ABC"  # classes that are run twice, not until the interval is narrow
-# Sizes that no calibration measures (it has 3 and 7 in float, 7 in double).
-WATER = [("float", ("2", "5", "8")), ("double", ("5", "8"))]
+WATER = [("float", "2468"), ("double", "58")]  # sizes that no calibration measures
 
 
 @dataclass(frozen=True)
