@@ -146,6 +146,13 @@ def test_mg_counts_points_levels_and_the_first_residual() -> None:
     assert items == pytest.approx(37448 + 5 * 800 + 24 / 98 * 32**3 / 4)
 
 
+def test_mg_sends_as_many_bytes_as_its_ranks_count() -> None:
+    """Class S on two ranks, which counted 77,712 B and 13.5 messages each: levels of 32 and 16 points."""
+    sent = model("npb_mg").iteration(CLASSES["npb_mg"]["S"], 2).sent
+    assert sum(one.times * one.at_once for one in sent) == 13.5
+    assert sum(one.times * one.at_once * one.size for one in sent) == 77712
+
+
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_what_is_covered_is_not_exposed(message: float, covered: float, more: float) -> None:
     assert 0 <= exposed_s(message, covered + more) <= exposed_s(message, covered) <= message
