@@ -15,17 +15,16 @@ import argparse
 import json
 import math
 import statistics
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from plumb import measured
 
 from plumbline.calibrate import work
 from plumbline.fit.records import fit_records
 from plumbline.model.benchmarks import osu
 from plumbline.model.own_work import undisturbed_s
-from plumbline.record.record import Record, load_record
+from plumbline.record.record import Record
 from plumbline.system.system import Figures
 
 TESTS = (
@@ -55,25 +54,18 @@ MODELS = {
 
 
 def start(name: str, words: Sequence[str]) -> Record:
-    """A run of the engine on 2 ranks."""
-    with tempfile.TemporaryDirectory() as folder:
-        record = Path(folder) / "record.json"
-        own = ["--no-model", "--record", str(record)]
-        command = [sys.executable, "-m", "plumbline", "run", name, "-n", "2", *words, *own]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if not record.exists():
-            sys.exit(done.stderr)
-        return load_record(record)
+    """A run on 2 ranks."""
+    return measured(name, ("-n", "2", *words))
 
 
 def ratios() -> dict[tuple[str, int], float]:
     """Measured / expected of each case, by test and size, of one launch of everything."""
-    messages = [start("b_eff", work._MESSAGE_RUN)]
-    messages += [start("osu", work._SINGLE_RUN) for _ in range(2)]
-    gap = start("osu", work._GAP_RUN)
+    messages = work.measure_messages(start, "mpi", 2)
     memory = start("stream", ("--runtime", "native", "--preset", "smoke"))
     device = fit_records([memory], "memory", None, 4).system.device
-    figures = Figures(None, device, transfers=work.transfers(messages), operations=work.rows([gap]))
+    figures = Figures(
+        None, device, transfers=work.transfers(messages), operations=work.rows(messages)
+    )
     record = start("osu", ("--only", TESTS, "--size-factor", "8", "--maxsize", "1048576"))
     expected = osu.expect(record, figures)
     found = {}

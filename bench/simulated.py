@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from plumb import measured, plumb
 
 BLOCK = {"hpl": 128, "ptrans": 512}
 OWN = {"hpl": "--block", "ptrans": "--block-size"}
@@ -38,16 +37,6 @@ class Row:
         return self.simulated_s / self.measured_s - 1
 
 
-def plumb(home: Path, *words: str) -> str:
-    """The output of plumb, which must succeed."""
-    environ = {**os.environ, "PLUMBLINE_HOME": str(home)}
-    command = [sys.executable, "-m", "plumbline", *words]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"plumb {' '.join(words)}: {done.stderr}")
-    return done.stdout
-
-
 def grid_of(ranks: int) -> tuple[int, int]:
     """The squarest, as plumb simulate chooses it."""
     rows = max(rows for rows in range(1, ranks + 1) if ranks % rows == 0 and rows * rows <= ranks)
@@ -57,19 +46,18 @@ def grid_of(ranks: int) -> tuple[int, int]:
 def compare(home: Path, benchmark: str, size: int, ranks: int, wish: argparse.Namespace) -> Row:
     """One run, and its simulation."""
     rows, columns = grid_of(ranks)
-    record = home / f"{benchmark}-{ranks}.json"
     block = str(BLOCK[benchmark])
     grid = ["--grid", f"{rows}x{columns}"] if benchmark == "hpl" else ["--grid-rows", str(rows)]
     own = ["--size", str(size), OWN[benchmark], block, "--type", wish.type, *grid]
     over = ["--transport", wish.transport] if ranks > 1 else []
     launch = ["-n", str(ranks), "--oversubscribe", "--runtime", wish.runtime, *over]
-    plumb(home, "run", benchmark, *launch, *own, "--no-model", "--record", str(record))
-    case = json.loads(record.read_text())["cases"][0]
-    measured = float(case["summary"]["min_s"]) / float(case["count"])
+    case = measured(benchmark, (*launch, *own), home).cases[0]
+    assert case.summary is not None
+    seconds = case.summary.min_s / case.count
     asked = ["-P", str(rows), "-Q", str(columns), "--n", str(size), "--nb", block]
     asked += ["--type", wish.type, "--transport", wish.transport, "--format", "json"]
-    simulated = json.loads(plumb(home, "simulate", benchmark, "--system", "local", *asked))
-    return Row(benchmark, f"{rows}x{columns}", measured, float(simulated["seconds"]))
+    simulated = json.loads(plumb("simulate", benchmark, "--system", "local", *asked, home=home))
+    return Row(benchmark, f"{rows}x{columns}", seconds, float(simulated["seconds"]))
 
 
 def main() -> None:
@@ -90,8 +78,9 @@ def main() -> None:
             # Legs need a partner: those of two ranks serve one, which sends nothing.
             both = ["-n", str(max(ranks, 2)), "--oversubscribe", "--transport", wish.transport]
             alone = ["-n", str(ranks), "--oversubscribe"]
-            plumb(home, "calibrate", "--only", "legs", "--runtime", wish.runtime, *both)
-            plumb(home, "calibrate", "--only", "device", "--runtime", wish.runtime, *alone)
+            calibrate = ("calibrate", "--runtime", wish.runtime, "--only")
+            plumb(*calibrate, "legs", *both, home=home)
+            plumb(*calibrate, "device", *alone, home=home)
             for benchmark, size in (("hpl", wish.hpl), ("ptrans", wish.ptrans)):
                 row = compare(home, benchmark, size, ranks, wish)
                 found.append(row)

@@ -95,7 +95,7 @@ _KINDS: dict[Need, Kind] = {
     "work": Kind(
         work.DECIDING,
         work.BENCHMARK,
-        60,
+        70,
         work.measure,
         device.is_disturbed,
     ),

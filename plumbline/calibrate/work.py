@@ -7,7 +7,7 @@ by the operations that they consist of (``shoms``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, cast
 
 from plumbline.base.units import rounded
@@ -37,6 +37,9 @@ _SINGLE_RUN = (
 )
 
 
+Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
+
+
 class Application(Protocol):
     """The part of a model that a calibration of its own loops uses."""
 
@@ -54,17 +57,27 @@ def applications() -> dict[str, Application]:
     return {name: cast(Application, found[name]) for name in names}
 
 
-def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
+def measure(start: Start) -> list[Record]:
     """The records for the rates and messages; ``start`` runs a benchmark with options."""
-    records = [
-        start(name, (*words, *_TIMES)) for name, one in applications().items() for words in one.runs
-    ]
+    records = measure_loops(start, applications())
     world = records[0].world
-    if world.kind == "shmem":
-        return [*records, *operations.measure_messages(start)]
-    if world.ranks > 1:
-        records += [start(MESSAGES, _MESSAGE_RUN) for _ in range(2)]
-    if world.ranks == 2:
+    return [*records, *measure_messages(start, world.kind, world.ranks)]
+
+
+def measure_loops(start: Start, names: Iterable[str]) -> list[Record]:
+    """The records for the rates of the loops of the applications ``names``."""
+    known = applications()
+    return [start(name, (*words, *_TIMES)) for name in names for words in known[name].runs]
+
+
+def measure_messages(start: Start, world: str, ranks: int) -> list[Record]:
+    """The records for the messages of a world of that kind and so many ranks."""
+    if world == "shmem":
+        return operations.measure_messages(start)
+    if ranks == 1:
+        return []
+    records = [start(MESSAGES, _MESSAGE_RUN) for _ in range(2)]
+    if ranks == 2:
         records.append(start(SINGLE, _GAP_RUN))
         records += [start(SINGLE, _SINGLE_RUN) for _ in range(2)]
     return records

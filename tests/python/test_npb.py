@@ -18,11 +18,13 @@ ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
 
 
-def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict[str, Any], str]:
+def run(
+    tmp_path: Path, ranks: int, *words: str, engine: Path = ENGINE
+) -> tuple[int, dict[str, Any], str]:
     """One run; gives its exit status, its record (empty where there is none) and what it said."""
     path = tmp_path / "record.json"
     quiet = ["--record", str(path), "--progress", "none", "--repetitions", "1"]
-    command, environment = launch_command(ranks, ENGINE, *words, *quiet)
+    command, environment = launch_command(ranks, engine, *words, *quiet)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
@@ -53,20 +55,49 @@ def test_every_form_agrees_with_the_official_values(
             assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"], rel=0.1)
 
 
-@pytest.mark.skipif(not runtimes.is_installed("pocl", find_home()), reason="PoCL is not installed")
-@pytest.mark.parametrize(("benchmark", "status"), [("npb_mg", "passed"), ("npb_lu", "unsupported")])
-def test_devices_send_as_much(tmp_path: Path, benchmark: str, status: str) -> None:
-    words = (benchmark, "--class", "S", "--variant", "device", "--format", "none")
-    code, record, said = run(tmp_path, 2, *words)
-    assert code == 0, said
-    (case,) = record["cases"]
-    assert (case["key"], case["outcome"]["status"]) == ("S/device", status)
-    if status == "passed":
+@pytest.mark.parametrize("benchmark", ["npb_is", "npb_mg", "npb_sp"])
+def test_forms_run_over_openshmem(tmp_path: Path, benchmark: str) -> None:
+    shmem = program("plumb-shmem")
+    if not shmem.exists():
+        pytest.skip("there is no plumb-shmem")
+    words = (benchmark, "--class", "S", "--format", "none")
+    status, record, said = run(tmp_path, 2, *words, engine=shmem)
+    assert status == 0, said
+    assert [(case["key"], case["outcome"]["status"]) for case in record["cases"]] == [
+        (f"S/{form}", "passed") for form in ("two-sided", "signal", "barrier")
+    ]
+    for case in record["cases"]:
         found = metrics(case)
-        assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"])
         assert found["messages_sent"] == pytest.approx(found["messages_by_formula"])
-    else:
-        assert "have no kernels" in case["outcome"]["reason"]
+
+
+@pytest.mark.skipif(not runtimes.is_installed("pocl", find_home()), reason="PoCL is not installed")
+def test_devices_send_as_much(tmp_path: Path) -> None:
+    words = ("npb_mg", "--class", "S", "--variant", "device", "--format", "none")
+    status, record, said = run(tmp_path, 2, *words)
+    assert status == 0, said
+    (case,) = record["cases"]
+    assert (case["key"], case["outcome"]["status"]) == ("S/device", "passed")
+    found = metrics(case)
+    assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"])
+    assert found["messages_sent"] == pytest.approx(found["messages_by_formula"])
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "reason"),
+    [("npb_ep", "the baseline of processes without messages")]
+    + [
+        (name, "their lines and sweeps depend row by row")
+        for name in ("npb_bt", "npb_sp", "npb_lu")
+    ],
+)
+def test_those_without_kernels_say_why(tmp_path: Path, benchmark: str, reason: str) -> None:
+    words = (benchmark, "--class", "S", "--variant", "device", "--runtime", "native")
+    status, record, said = run(tmp_path, 1, *words, "--format", "none")
+    assert status == 0, said
+    (case,) = record["cases"]
+    assert (case["key"], case["outcome"]["status"]) == ("S/device", "unsupported")
+    assert reason in case["outcome"]["reason"]
 
 
 def test_pairs_are_spread_over_any_ranks(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
 from plumbline.base.toml import toml_text
+from plumbline.calibrate.work import applications
 from plumbline.judge.judgement import conditions_of, judge
 from plumbline.model.benchmarks import forecaster_of, model_of, npb_bt, npb_is, npb_lu, npb_mg
 from plumbline.model.forecast import Scenario
@@ -50,6 +54,10 @@ from plumbline.system.system import (
     MeasuredTransfer,
     System,
 )
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+import models
 
 NAMES = sorted(CLASSES)
 FLOWS = {"npb_bt": 840, "npb_sp": 768}
@@ -130,6 +138,19 @@ def test_mg_cuts_z_first_and_gathers_small_levels() -> None:
     assert points[3] == 512
     whole = npb_mg.level_points(256, 1)
     assert sum(whole.values()) == pytest.approx(256**3 * 8 / 7, rel=1e-3)
+
+
+def test_mg_counts_points_levels_and_the_first_residual() -> None:
+    """Of an iteration of 32^3: 32^3 + 16^3 + ... + 2^3 points, and 800 for each of five levels."""
+    (items,) = model("npb_mg").iteration(Problem(32, 4), 1).items.values()
+    assert items == pytest.approx(37448 + 5 * 800 + 24 / 98 * 32**3 / 4)
+
+
+def test_mg_sends_as_many_bytes_as_its_ranks_count() -> None:
+    """Class S on two ranks, which counted 77,712 B and 13.5 messages each: levels of 32 and 16 points."""
+    sent = model("npb_mg").iteration(CLASSES["npb_mg"]["S"], 2).sent
+    assert sum(one.times * one.at_once for one in sent) == 13.5
+    assert sum(one.times * one.at_once * one.size for one in sent) == 77712
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
@@ -360,3 +381,31 @@ def test_the_command(plumb: Plumb, tmp_path: Any) -> None:
     assert "a class has its size" in err
     status, _, err = plumb(*words[:2], "--class", "D", *words[4:])
     assert "unknown operation D of npb_bt" in err
+
+
+@pytest.mark.parametrize("name", [*models.NPB, "shallow_water"])
+def test_models_are_compared_with_runs_that_no_calibration_has(name: str) -> None:
+    """No size of the NPB; of shallow water no size in the same order and type."""
+    keys = ("--class", "--type", "--size", "--order", "--grid", "--log2-keys", "--log2-pairs")
+
+    def problem(words: Sequence[str]) -> list[str]:
+        found = [words[at + 1] for at, word in enumerate(words) if word in keys]
+        return [str(CLASSES[name][found[0]].size)] if found[0] in CLASSES.get(name, {}) else found
+
+    wish = argparse.Namespace(classes="S,W,A", world="mpi")
+    unseen = [problem(words) for words in models.unseen(wish, name)]
+    assert len(unseen) >= 2
+    for words in applications()[name].runs:
+        assert problem(words) not in unseen
+
+
+def test_errors_of_a_model_are_medians_over_rounds_and_cases() -> None:
+    rows = [
+        models.Row("npb_mg", 2, case, 1.0, expected, {})
+        for case, several in {"S": (1.1, 1.3, 1.2), "W": (0.7, 0.5, 0.6), "A": (1, 1, 9)}.items()
+        for expected in several
+    ]
+    (line,) = models.summary(rows)
+    assert line == (
+        "npb_mg, 2 ranks: off by 20.0% (median of 3 cases, 15% aimed at): S +20.0%, W -40.0%, A +0.0%"
+    )

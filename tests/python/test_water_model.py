@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from hypothesis import given
-from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
 from plumbline.model.benchmarks import shallow_water as water
@@ -24,7 +22,6 @@ TRANSFER = MeasuredTransfer(
     approach="host-buffered",
     segments=[Segment(latency_us=1, bandwidth_gb_s=1, source="")],
 )
-_times = st.floats(0, 1)
 
 
 def record(**facts: Any) -> Record:
@@ -38,12 +35,6 @@ def expected(run: Record, **changes: Any) -> Any:
     device = DeviceTable(**{"work": [WORK], **changes})
     (found,) = water.expect(run, Figures(None, device, transfers=[TRANSFER])).values()
     return found
-
-
-@given(_times, _times, _times, _times)
-def test_a_stage_covers_the_smaller(core: float, comm: float, border: float, rest: float) -> None:
-    found = float(water.stage_s(core, comm, border, rest))
-    assert found == pytest.approx(max(core, comm) + border + rest)
 
 
 def test_a_covered_exchange_costs_nothing() -> None:

@@ -59,8 +59,9 @@ void Is::change(ClassRow& row) const {
 void Is::check_problem(const ClassRow& row, int ranks) const {
   if (row.largest > 30)
     throw UsageError(
-        fmt::format("keys of {} bits are too long: a key takes 32 bits, so --log2-max-key is at most 30", row.largest));
-  if (row.size > 30) throw UsageError("at most 2^30 keys can be counted in 32 bits: --log2-keys is at most 30");
+        fmt::format("--log2-max-key is at most 30, not {}: keys are signed numbers of 32 bits", row.largest));
+  if (row.size > 30)
+    throw UsageError(fmt::format("--log2-keys is at most 30, not {}: ranks are signed numbers of 32 bits", row.size));
   const auto changed = 2 * static_cast<std::uint64_t>(row.iterations) + 1;
   if (keys_of(row) < std::max<std::uint64_t>(changed, static_cast<std::uint64_t>(ranks)))
     throw UsageError(fmt::format("{} keys are too few for {} iterations, which change {} of them, on {} ranks",

@@ -129,6 +129,20 @@ __kernel void restrict_to(__global const double* restrict fine, __global double*
 // The first of the two coarse points that fine point `point` (of the whole cube) lies between; point 2c + 1 is on c.
 int below(const int point) { return (point + 1) / 2 - 1; }
 
+// The fine points on a coarse one, behind it, above it and behind that, of those there are: adds the means of the coarse
+// points around them, or assigns them. Coarse points are sums of two, as the fine ones' place along x asks.
+void put_four(GLOBAL_PTR(double) fine, const uint to, const uint row, const uint plane, const bool has[4],
+              const int adds, const double own, const double behind, const double above, const double behind_above) {
+  double values[4] = {0.5 * own, 0.25 * (own + behind), 0.25 * (own + above),
+                      0.125 * (own + behind + above + behind_above)};
+#pragma unroll
+  for (int p = 0; p < 4; ++p)
+    if (adds != 0 && has[p]) values[p] += fine[to + (p & 1) * row + (p >> 1) * plane];
+#pragma unroll
+  for (int p = 0; p < 4; ++p)
+    if (has[p]) fine[to + (p & 1) * row + (p >> 1) * plane] = values[p];
+}
+
 // Points of the fine grid's planes first ... last, halo and all: trilinear interpolation of the coarse grid, added or
 // assigned. Lows: the parts' first points in the whole cube. An item has a column of x, the two rows of a coarse point
 // and of the place behind it, and goes up `depth` coarse planes in the same way.
@@ -153,19 +167,9 @@ __kernel void interpolate(__global const double* restrict coarse, __global doubl
     const int k = 2 * z + 2 - low_z;
     const uint to = (uint)k * fine_plane + (uint)j * fine_row + (uint)i;
     const bool has[4] = {k >= first && j >= 0, k >= first && j <= ny, k < last && j >= 0, k < last && j <= ny};
-    double values[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (int p = 0; p < 4; ++p)
-      if (adds != 0 && has[p]) values[p] = fine[to + (p & 1) * fine_row + (p >> 1) * fine_plane];
     at += k < last ? plane : 0;
     const double above = coarse[at] + coarse[at + ax], behind_above = coarse[at + ay] + coarse[at + ay + ax];
-    values[0] += 0.5 * own;
-    values[1] += 0.25 * (own + behind);
-    values[2] += 0.25 * (own + above);
-    values[3] += 0.125 * (own + behind + above + behind_above);
-#pragma unroll
-    for (int p = 0; p < 4; ++p)
-      if (has[p]) fine[to + (p & 1) * fine_row + (p >> 1) * fine_plane] = values[p];
+    put_four(fine, to, fine_row, fine_plane, has, adds, own, behind, above, behind_above);
     own = above, behind = behind_above;
   }
 }

@@ -4,10 +4,12 @@ Ranks are cut into gx x gy x gz parts with the least surface, gz the most
 (benchmarks/shmem/npb/mg_grid.cpp). Levels whose parts would be below three points, or of at most
 eight points an axis, are gathered and computed by all ranks. An iteration:
 
-    points    of the rank's part at each level, all of them at the gathered ones; once a run the
-              first residual, 24 of the 98 B that an iteration moves for a finest point
-    messages  three halos of each level that is not gathered, two faces for each cut axis; the
-              faces across z travel while the next of four operations computes the inner planes
+    points    of the rank's part at each level, all of them at the gathered ones, and for each level
+              as much time as 800 more take: its loops' rows begin and end, halos are filled; once a
+              run the first residual, 24 of the 98 B that an iteration moves for a finest point
+    messages  three halos of each level that is not gathered, and once a run one of the finest; two
+              faces for each cut axis; those across z travel while the next of four operations
+              computes the inner planes
     gathered  the rank's part of the finest gathered level, to p - 1 ranks
 
 Without a measured rate: 110 B of memory for each finest point, a third of them written.
@@ -25,6 +27,7 @@ from plumbline.system.device import DeviceTable
 
 SMALL = 8  # points of an axis: gathered from here down
 HALOS = 3  # of a level and iteration
+LEVEL = 800  # points: grids of 8, 16, 32 and 64 points an axis then have one rate within 5 %
 OPERATIONS = 4  # of a level: restriction, interpolation, residual, smoothing
 RESIDUAL = 24 / 98  # of an iteration's bytes at the finest level
 POINT_BYTES = 110  # with the coarse levels
@@ -83,20 +86,23 @@ def operations(problem: Problem) -> float:
 
 def _iteration(problem: Problem, ranks: int) -> Iteration:
     points, finest = level_points(problem.size, ranks), problem.size.bit_length() - 1
-    items = sum(points.values()) + RESIDUAL * points[finest] / problem.iterations
-    sent = tuple(_sent(problem.size, ranks, items)) if ranks > 1 else ()
+    first_residual = RESIDUAL * points[finest] / problem.iterations
+    items = sum(points.values()) + LEVEL * len(points) + first_residual
+    sent = tuple(_sent(problem, ranks, items)) if ranks > 1 else ()
     return Iteration({"": items}, GRIDS * 8 * points[finest], sent)
 
 
-def _sent(size: int, ranks: int, items: float) -> list[Sent]:
+def _sent(problem: Problem, ranks: int, items: float) -> list[Sent]:
+    size, finest = problem.size, problem.size.bit_length() - 1
     grid, whole = grid_of(ranks, size), gathered(size, ranks)
     found: list[Sent] = []
-    for level in range(whole + 1, size.bit_length()):
+    for level in range(whole + 1, finest + 1):
+        halos = HALOS + (1 / problem.iterations if level == finest else 0)
         x, y, z = part_of(2**level, grid)
         inner = x * y * max(z - 2, 0) / OPERATIONS / items
         faces = ((y * z, 0.0), ((x + 2) * z, 0.0), ((x + 2) * (y + 2), inner))
         found += [
-            Sent(HALOS, 2, 8.0 * face, covered)
+            Sent(halos, 2, 8.0 * face, covered)
             for cut, (face, covered) in zip(grid, faces, strict=True)
             if cut > 1
         ]
