@@ -77,6 +77,16 @@ def test_an_order_left_out_between_queues_fails(tmp_path: Path) -> None:
     assert found == wanted, list(zip(runs, found, strict=True))
 
 
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.soak)])
+def test_a_border_with_its_own_queue_has_the_same_bits(tmp_path: Path, ranks: int) -> None:
+    """As on GPUs, over transports that the host serves and those whose kernels precede it."""
+    over = [("staged", ""), ("pipelined", ""), ("peer", "host-buffered")]
+    over += [("peer", f"device-{how}") for how in BY_KERNELS]
+    runs = [run_of("border-apart", *one, order=order) for one in over for order in "02"]
+    found = [one["status"] for one in launch(tmp_path, ranks, runs)]
+    assert found == ["passed"] * len(runs), list(zip(runs, found, strict=True))
+
+
 def test_only_the_analytic_tide_sees_what_turns_late(tmp_path: Path) -> None:
     """After the reference's steps, on one rank: 384 elements may be off by 64 times 1 degree, not by 180."""
     options = {"case": "annulus", "across": "8", "cfl": "0.9", "hours": "124.3"}

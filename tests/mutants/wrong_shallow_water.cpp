@@ -28,8 +28,8 @@ enum class Wrong {
   tide_turned_late
 };
 
-// The queue of the solver that runs as late as it may; the other one runs at once.
-enum class Late { none, core, border };
+// The queue of the solver that runs as late as it may, while the other one runs at once; apart: both are usual ones.
+enum class Late { none, apart, core, border };
 
 class WrongSolver : public Solver {
  public:
@@ -119,20 +119,22 @@ class WrongShallowWater : public ShallowWater {
   // Queues of the transport are late as well, so that they do not wait for those of the solver.
   void prepare_group(Session& session, const Group& group, Timed& timed) override {
     ShallowWater::prepare_group(session, group, timed);
-    if (late_ == Late::none) return;
+    if (late_ == Late::none || late_ == Late::apart) return;
     device_ = std::make_unique<mutants::LateDevice>(session.device, late_ == Late::core, late_ == Late::border);
     others_ = std::make_unique<mutants::LateDevice>(session.device, true, true);
     transport_ = find_transport(session.transport->info().name).make(session.world, *others_, {});
   }
   void prepare(Session& session, const Case& measured) override {
-    if (late_ == Late::none) return ShallowWater::prepare(session, measured);
+    if (!device_) return ShallowWater::prepare(session, measured);
     Session late{session.world, *device_, transport_.get(), session.memory, session.seed, session.kernel_file};
     ShallowWater::prepare(late, measured);
   }
 
  protected:
   std::unique_ptr<Solver> make_solver(Session& session, const Mesh& mesh, const Job& job, Part part) const override {
-    return std::make_unique<WrongSolver>(session, session.world.size() > 1 ? session.transport : nullptr, mesh, job,
+    Job own = job;
+    own.border_apart = late_ != Late::none;
+    return std::make_unique<WrongSolver>(session, session.world.size() > 1 ? session.transport : nullptr, mesh, own,
                                          std::move(part), wrong_);
   }
 
@@ -164,6 +166,7 @@ const RegisteredBenchmark all_wrong_shallow_water[] = {
     wrong_shallow_water("sent-before-packed", Wrong::sent_before_packed, Late::border),
     wrong_shallow_water("late-core", Wrong::nothing, Late::core),      // right
     wrong_shallow_water("late-border", Wrong::nothing, Late::border),  // right
+    wrong_shallow_water("border-apart", Wrong::nothing, Late::apart),  // right
     wrong_shallow_water("station-of-another-place", Wrong::station_of_another_place),
     wrong_shallow_water("tide-turned-late", Wrong::tide_turned_late),
 };

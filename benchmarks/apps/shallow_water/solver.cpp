@@ -70,7 +70,7 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   if (transport == nullptr || is_streamed()) return;
   compile(*transport, session.world);
   // Queues whose kernels unmap and map memory of the host again cannot share it.
-  if (job_.overlaps && !pipeline_ && states_[0]->host_pointer() == nullptr)
+  if (job_.border_apart && job_.overlaps && !pipeline_ && states_[0]->host_pointer() == nullptr)
     border_ = session.device.make_urgent_queue();
 }
 
@@ -264,9 +264,9 @@ std::vector<double> Solver::given_at(double t) const {
   return values;
 }
 
-// Core and border of a stage need both of the stage before, and write where that one read. Beside the core run the
-// exchange and what follows it, in order, so the host waits only for transports whose work it does itself, and for the
-// end of the exchange before.
+// Core and border of a stage need both of the stage before, and write where that one read. Where the border has a queue
+// of its own, the exchange and what follows it run beside the core. The host waits for transports whose work it does
+// itself, and for the end of the exchange before.
 void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
   const Stage& stage = stages_of(job_.order)[index];
   const std::size_t last = stages_of(job_.order).size() - 1;

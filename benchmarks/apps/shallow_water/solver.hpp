@@ -22,6 +22,7 @@ struct Job {
   double time_step = 1;               // s
   Solution solution = {};             // with a source: it drives the exact edges and the sources
   bool overlaps = true;               // core elements are computed during the exchange
+  bool border_apart = false;          // messages and border elements have a queue of their own, beside the core's
   bool in_pipeline = false;           // the form for FPGAs
   bool is_persistent = false;         // kernels stay on the device for all steps
   bool is_together = false;           // a state has four values of an element side by side, in OpenCL C
@@ -74,6 +75,8 @@ class Solver {
   const Part& part() const { return part_; }
   // Whether kernels send and receive by themselves.
   bool is_streamed() const;
+  // Whether all of a stage's border runs beside its core.
+  bool has_border_apart() const { return border_ != nullptr; }
 
  protected:
   // For mutants of the tests.
@@ -116,8 +119,7 @@ class Solver {
   bool is_given_, was_poisoned_ = false;
   std::uint32_t stride_ = 0, sent_ = 0, lanes_ = 1;  // lanes: elements of a work item
   std::size_t group_items_ = 64;
-  // With the second, which has an exchange and what follows it, border elements are computed beside the core.
-  std::unique_ptr<Queue> queue_, border_;
+  std::unique_ptr<Queue> queue_, border_;  // the second for Job::border_apart
   std::vector<std::unique_ptr<Buffer>> states_;
   std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;
   std::unique_ptr<Program> program_;
