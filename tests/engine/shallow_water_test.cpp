@@ -152,6 +152,35 @@ TEST(ShallowWaterPartition, EveryElementIsSomeonesAndMessagesMatch) {
     }
 }
 
+// Elements that a walk from a rank's first one reaches without leaving it.
+std::size_t reached_from_the_first(const Mesh& mesh, const Owners& owners, int rank) {
+  std::vector<bool> seen(mesh.elements());
+  std::vector<std::size_t> open{static_cast<std::size_t>(std::ranges::find(owners, rank) - owners.begin())};
+  seen[open[0]] = true;
+  std::size_t reached = 0;
+  for (; !open.empty(); ++reached) {
+    const std::size_t e = open.back();
+    open.pop_back();
+    for (const std::int32_t place : mesh.neighbours[e])
+      if (const auto other = static_cast<std::size_t>(place / 4); place >= 0 && !seen[other] && owners[other] == rank) {
+        seen[other] = true;
+        open.push_back(other);
+      }
+  }
+  return reached;
+}
+
+TEST(ShallowWaterPartition, MetisGivesTheSameConnectedPartsAgain) {
+  if (!metis_is_here()) GTEST_SKIP() << "METIS is not installed";
+  const Mesh mesh = bay(1696);
+  for (const bool few_neighbours : {false, true}) {
+    const Owners owners = by_metis(mesh, 8, few_neighbours);
+    EXPECT_EQ(owners, by_metis(mesh, 8, few_neighbours));
+    for (int rank = 0; rank < 8; ++rank)
+      EXPECT_EQ(reached_from_the_first(mesh, owners, rank), static_cast<std::size_t>(std::ranges::count(owners, rank)));
+  }
+}
+
 Marks marks_of(const Owners& owners, int rank) {
   Marks marks;
   for (const int owner : owners) marks.push_back(owner == rank);
