@@ -67,6 +67,22 @@ def test_cores_that_move_messages_compute_nothing_beside_them() -> None:
     assert 3398 / row.per_s == pytest.approx(3398 / free.per_s - 1e-6, rel=1e-4)
 
 
+def test_one_core_computes_a_short_kernel_of_native() -> None:
+    """A border of 42 elements on one of four cores; a rate is learnt without that."""
+    message = 1e-6 + 42 * 36 / 1e9
+    run = record("native")
+    for rank in run.ranks:
+        rank.cores[:] = [0, 1, 2, 3]
+    found = expected(run)
+    assert found.seconds == pytest.approx(2 * ((3356 + 4 * 42) / 1e7 + message))
+    one = water.learn([record("native")], lambda *_: 0.0, "measured")[0]
+    four = water.learn([run], lambda *_: 0.0, "measured")[0]
+    assert four.per_s / one.per_s == pytest.approx((3356 + 4 * 42) / 3398, rel=1e-4)
+    off = record("native", overlap=False)
+    off.ranks[0].cores[:] = [0, 1, 2, 3]
+    assert expected(off).seconds == pytest.approx(2 * (3398 / 1e7 + message))
+
+
 def test_a_border_apart_is_covered_like_its_messages() -> None:
     """A launch of the core counts; of a core of one element, border and messages beside it are what shows."""
     launch = Launch(wait_us=9, row_us=5, source="")

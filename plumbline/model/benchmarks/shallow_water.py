@@ -148,18 +148,27 @@ LAUNCHES = Bound("launch", "launch")
 MEETINGS = Bound("meetings", advice="Groups wait for each other each stage: fewer ranks.")
 KERNELS = 4  # of a stage: packing, core, unpacking, border
 COMMANDS = 2  # of them for the exchange (l_k)
+WORTH_SHARING = 2048  # elements of a kernel of `native`; a shorter one is one core's
 _NUMBER_BYTES = {"float": 4, "double": 8}
 _GEOMETRY, _INDEX_BYTES = 10, 3 * 4  # numbers and neighbours of an element
 
 
 @dataclass(frozen=True)
 class Own:
-    """A rank's partition in a run: elements of core and border, neighbours, bytes of a message."""
+    """A rank's partition in a run: elements of core and border, neighbours, bytes of a message.
+
+    ``cores`` share a kernel's elements, if it has :data:`WORTH_SHARING`.
+    """
 
     core: float
     border: float
     neighbours: float
     message_bytes: float
+    cores: int = 1
+
+    def weighed(self, elements: float) -> float:
+        """Elements of a kernel; of a short one as many as the cores could have computed."""
+        return elements * self.cores if elements < WORTH_SHARING else elements
 
     @property
     def elements(self) -> float:
@@ -275,12 +284,15 @@ def partitions_of(record: Record, case: Case) -> list[Own]:
         raise UsageError("the record has no partitions")
     works = case.work_by_rank or [case.work] * record.world.ranks
     found: list[Own] = []
-    for one, work in zip(given, works, strict=True):
+    for one, work, rank in zip(given, works, record.ranks, strict=True):
         assert isinstance(one, dict)
         elements, core = float(str(one["elements"])), float(str(one["core"]))
         near = float(str(one["neighbours"]))
         message = work.bytes_sent / stages / near if near else 0.0
-        found.append(Own(core, elements - core, near, message))
+        cores = len(rank.cores) if _is_native(record) else 1
+        if case.facts.get("overlap") is False:  # one kernel computes all
+            core = elements
+        found.append(Own(core, elements - core, near, message, max(cores, 1)))
     return found
 
 
@@ -301,7 +313,7 @@ def _parts(
 ) -> dict[str, float]:
     """The terms of a stage on one rank."""
     each = elements_s(device, numerics, own.elements) / own.elements
-    core_s, border_s = own.core * each, own.border * each
+    core_s, border_s = own.weighed(own.core) * each, own.weighed(own.border) * each
     sends = own.neighbours > 0
     handed_s = (1 if fixed.stays else COMMANDS) * fixed.each_s
     comm_s = cost(own.neighbours, own.message_bytes) + handed_s if sends else 0.0
@@ -350,11 +362,12 @@ def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
             continue
         own = max(partitions_of(record, case), key=lambda one: one.elements)
         numerics = numerics_of(case)
-        stage = element = undisturbed_s(case) / float(str(case.facts["stages"])) / own.elements
+        weighed = own.weighed(own.core) + own.weighed(own.border)
+        stage = element = undisturbed_s(case) / float(str(case.facts["stages"])) / weighed
         comm = cost(own.neighbours, own.message_bytes) if own.neighbours else 0.0
         for _ in range(8):
             exposed = comm if _is_native(record) else exposed_s(comm, own.core * element)
-            element = max(stage - exposed / own.elements, stage / 4)
+            element = max(stage - exposed / weighed, stage / 4)
         held = own.elements * numerics.held
         rows.append(rate(BENCHMARK, numerics.part, 1, element, source, held))
     return rows
