@@ -46,7 +46,7 @@ class Lines {
   }
 
   std::uint64_t count(double value, const std::string& what, double most = 4e9) {
-    if (!(value >= 0 && value <= most && value == std::floor(value))) refuse(fmt::format("{} is not {}", value, what));
+    if (value < 0 || value > most || value != std::floor(value)) refuse(fmt::format("{} is not {}", value, what));
     return static_cast<std::uint64_t>(value);
   }
 

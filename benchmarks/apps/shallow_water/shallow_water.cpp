@@ -160,7 +160,7 @@ const ShallowWater::Setup& ShallowWater::setup(int ranks, std::uint64_t seed) co
   made.stations = make_stations(made.coarse, made.times);
   made.steps = hours_ > 0 ? static_cast<std::uint64_t>(std::ceil(hour * hours_ / made.job.time_step))
                           : static_cast<std::uint64_t>(steps_.get());
-  setup_ = std::move(made);
+  setup_ = std::make_unique<Setup>(std::move(made));
   home_.reset();
   return *setup_;
 }
@@ -192,7 +192,7 @@ ShallowWater::Home ShallowWater::make_home(int rank) const {
 }
 
 const ShallowWater::Home& ShallowWater::home(int rank) const {
-  if (!home_ || home_->rank != rank) home_ = make_home(rank);
+  if (!home_ || home_->rank != rank) home_ = std::make_unique<Home>(make_home(rank));
   return *home_;
 }
 
