@@ -3,7 +3,7 @@
 
     bench/shallow_water.py [--size 9] [--orders 0,1,2] [--rounds 7] [--build build/release] [--gpu] [--runtime NAME] [--json FILE]
     bench/shallow_water.py --anuga V/bin/python [--size 9] [--rounds 7] [--json FILE]
-    bench/shallow_water.py --pair [--gpu] [--rounds 7] [--samples 5] [--build build/release] [--json FILE]
+    bench/shallow_water.py --pair [--gpu] [--only NAME] [--rounds 7] [--samples 5] [--build build/release] [--json FILE]
 
 1,696 * 2^SIZE elements of mesh bay, float. In each round ours and the peer run one after the other; the ratio of their element
 updates a second (median samples) is taken round by round. Printed: medians, the median ratio, the lowest and highest, and the
@@ -19,6 +19,8 @@ the given Python: finite volumes of second order with two stages, in double, its
 --pair: the two schedules on two ranks through mpirun, p = 0: time of a step (best of the samples, median of the rounds), communication share, and
 the share of the host-scheduled form's step that the device-scheduled form takes, round by round. With --gpu on two GPUs of this host
 (over `peer` and `nccl`; also on one GPU), otherwise on OpenCL's CPU device (over `peer` and `staged`), where each rank needs two cores.
+At last, for meshes whose parts are measured alone as well: the part's step is the core's, what a step with `--overlap off` takes longer is
+the exchange, and what it takes longer than the overlapped step is hidden, as a share of the smaller of both. --only: meshes whose name has this text.
 """
 
 from __future__ import annotations
@@ -99,13 +101,17 @@ def bound(wish: argparse.Namespace, of: Runtime, folder: Path, order: int) -> fl
 
 @dataclass(frozen=True)
 class Shape:
-    """A mesh of 1,696 * 2^size elements on so many ranks; ``most_us``: a step of the device-scheduled form must be shorter."""
+    """A mesh of 1,696 * 2^size elements on so many ranks.
+
+    ``most_us``: a step of the device-scheduled form must be shorter. ``part``: the mesh that is a rank's part alone.
+    """
 
     name: str
     size: int
     ranks: int
     steps: int
     most_us: float = 0.0
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,26 +121,43 @@ class Form:
     schedule: str
     transport: str
     share: float = 0.0
+    overlap: str = "on"
 
     def words(self, ranks: int) -> list[str]:
         way = ["--transport", self.transport] if ranks > 1 else []
-        return ["--schedule", self.schedule, *way]
+        return ["--schedule", self.schedule, *way, "--overlap", self.overlap]
 
     def __str__(self) -> str:
-        return f"{self.schedule}-scheduled over {self.transport}"
+        apart = "" if self.overlap == "on" else ", overlap off"
+        return f"{self.schedule}-scheduled over {self.transport}{apart}"
 
 
 GPU_SHAPES = (
-    Shape("6,784 each", 3, 2, 2000, most_us=10),
+    Shape("6,784 each", 3, 2, 2000, most_us=10, part="6,784 alone"),
     Shape("6,784 alone", 2, 1, 2000),
     Shape("868,352 on one", 9, 1, 200),
     Shape("868,352 on two", 9, 2, 200),
-    Shape("3,473,408 on one", 11, 1, 50),
-    Shape("3,473,408 each", 12, 2, 50),
+    Shape("3,473,408 alone", 11, 1, 50),
+    Shape("3,473,408 each", 12, 2, 50, part="3,473,408 alone"),
 )
-CPU_SHAPES = (Shape("848 each", 0, 2, 200), Shape("6,784 each", 3, 2, 100))
+CPU_SHAPES = (
+    Shape("848 each", 0, 2, 200),
+    Shape("6,784 each", 3, 2, 100, part="6,784 alone"),
+    Shape("6,784 alone", 2, 1, 100),
+)
 GPU_FORMS = (Form("device", "peer"), Form("host", "peer"), Form("host", "nccl", share=0.5))
 CPU_FORMS = (Form("device", "peer"), Form("host", "peer"), Form("host", "staged"))
+HIDDEN = 0.8  # wanted over nccl, of the smaller of core and exchange
+Steps = dict[Form, list[dict[str, float | None]]]
+
+
+def forms_of(shape: Shape, gpu: bool) -> list[Form]:
+    """Those measured on a mesh; without overlap where that shows what it hides."""
+    forms = list(GPU_FORMS if gpu else CPU_FORMS)
+    if shape.ranks == 1:
+        return forms[:2]
+    apart = [Form("host", one.transport, overlap="off") for one in forms[1:]] if shape.part else []
+    return [*forms, *apart]
 
 
 def stepped(
@@ -163,9 +186,11 @@ def stepped(
 def pair(wish: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """Each form on each mesh, in turn in each round."""
     kept = []
-    for shape in GPU_SHAPES if wish.gpu else CPU_SHAPES:
-        forms = (GPU_FORMS if wish.gpu else CPU_FORMS)[: 3 if shape.ranks > 1 else 2]
-        found: dict[Form, list[dict[str, float | None]]] = {form: [] for form in forms}
+    measured: dict[str, Steps] = {}
+    shapes = [one for one in (GPU_SHAPES if wish.gpu else CPU_SHAPES) if wish.only in one.name]
+    for shape in shapes:
+        forms = forms_of(shape, wish.gpu)
+        found = measured[shape.name] = {form: [] for form in forms}
         for _ in range(wish.rounds):
             for form, runs in list(found.items()):
                 try:
@@ -176,7 +201,43 @@ def pair(wish: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
         for form, runs in found.items():
             print(row(shape, form, runs, found.get(forms[0])), flush=True)
             kept.append({**asdict(shape), **asdict(form), "runs": runs})
+    for shape in shapes:
+        for line in hidden(shape, measured[shape.name], measured.get(shape.part, {})):
+            print(line, flush=True)
     return kept
+
+
+def middle_of(runs: list[dict[str, Any]]) -> float:
+    """A form's step in us, the median of the rounds."""
+    return float(statistics.median(one["time_step"] for one in runs))
+
+
+def hidden(shape: Shape, found: Steps, alone: Steps) -> list[str]:
+    """What the overlap hides over each transport."""
+    cores = [middle_of(runs) for form, runs in alone.items() if form.schedule == "host"]
+    steps = {
+        (form.transport, form.overlap): middle_of(runs)
+        for form, runs in found.items()
+        if form.schedule == "host"
+    }
+    lines = []
+    for (transport, overlap), apart in steps.items():
+        if overlap == "on" or not cores or (transport, "on") not in steps:
+            continue
+        core, beside = cores[0], steps[transport, "on"]
+        if apart <= core:
+            lines.append(
+                f"{shape.name:<17} over {transport}: the exchange takes no time that shows"
+            )
+            continue
+        share = (apart - beside) / min(core, apart - core)
+        wanted = f", wanted {HIDDEN}" if transport == "nccl" else ""
+        lines.append(
+            f"{shape.name:<17} over {transport}: core {core:.2f} us, exchange {apart - core:.2f} us, "
+            f"overlap hides {apart - beside:.2f} us, {share:.2f} of the smaller{wanted}"
+            f"{', short' if wanted and share < HIDDEN else ''}"
+        )
+    return lines
 
 
 def row(
@@ -186,7 +247,7 @@ def row(
     steps = [one["time_step"] for one in runs]
     waits = statistics.median(one.get("communication") or 0 for one in runs)
     middle = statistics.median(steps)
-    told = f"{shape.name:<17} {form!s:<28} {middle:>9.2f} us a step, {waits:>5.1f} % communication"
+    told = f"{shape.name:<17} {form!s:<40} {middle:>9.2f} us a step, {waits:>5.1f} % communication"
     if form.schedule == "device":
         wanted = f", wanted under {shape.most_us:g} us" if shape.most_us else ""
         return told + wanted + (", short" if wanted and middle >= shape.most_us else "")
@@ -285,6 +346,7 @@ def main() -> None:
     )
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--pair", action="store_true", help="both schedules on two ranks")
+    parser.add_argument("--only", default="", help="with --pair: meshes whose name has this text")
     parser.add_argument(
         "--runtime", help="on this one alone: pocl, intel-cpu, native; opencl, cuda"
     )

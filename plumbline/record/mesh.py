@@ -8,11 +8,11 @@ Gmsh's files are read and written by meshio.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +64,21 @@ class MeshInfo:
 
 
 class _MeshError(Exception):
-    """A sentence, and the element or vertex that it is about (from 0)."""
+    """A sentence, and the element or vertex (from 0) or the file's line that it is about."""
 
-    def __init__(self, sentence: str, element: int | None = None, point: int | None = None) -> None:
+    def __init__(
+        self, sentence: str, element: int | None = None, point: int | None = None, line: int = 0
+    ) -> None:
         super().__init__(sentence)
-        self.element, self.point = element, point
+        self.element, self.point, self.line = element, point, line
+
+
+class _Boundary(NamedTuple):
+    """Outer edges of one kind: pairs of vertices, and the file's line of each."""
+
+    kind: str
+    pairs: Sequence[Sequence[int]] | Integers
+    lines: Sequence[int] = ()
 
 
 def read_mesh(path: Path, *, degrees: bool = False, depth: float | None = None) -> Mesh:
@@ -161,8 +171,14 @@ def _parts(edges: Integers, vertices: int) -> Integers:
     return found
 
 
-def _linked(points: Floats, depths: Floats, corners: Integers, kinds: Any) -> Mesh:
-    """The mesh, if it is sound; ``kinds`` are (kind, pairs of vertices). Raises _MeshError."""
+def _linked(
+    points: Floats,
+    depths: Floats,
+    corners: Integers,
+    boundaries: Iterable[_Boundary],
+    labels: Integers,
+) -> Mesh:
+    """The mesh, if it is sound. ``labels`` name the vertices in sentences. Raises _MeshError."""
     if not len(corners):
         raise _MeshError("the mesh has no elements")
     areas = _areas(points, corners)
@@ -173,10 +189,10 @@ def _linked(points: Floats, depths: Floats, corners: Integers, kinds: Any) -> Me
         raise _MeshError(f"element {bad[0] + 1} has no area", element=int(bad[0]))
     unused = np.setdiff1d(np.arange(len(points)), corners)
     if unused.size:
-        raise _MeshError(f"vertex {unused[0] + 1} is in no element", point=int(unused[0]))
+        raise _MeshError(f"vertex {labels[unused[0]]} is in no element", point=int(unused[0]))
     if (bad := np.flatnonzero(~(depths > 0))).size:
         raise _MeshError(
-            f"the depth of vertex {bad[0] + 1} is {depths[bad[0]]:g}, but must be positive",
+            f"the depth of vertex {labels[bad[0]]} is {depths[bad[0]]:g}, but must be positive",
             point=int(bad[0]),
         )
     flat = sides.reshape(-1, 2)
@@ -187,17 +203,16 @@ def _linked(points: Floats, depths: Floats, corners: Integers, kinds: Any) -> Me
     which = which.reshape(-1)
     if (count > 2).any():
         place = int(np.flatnonzero(count[which] > 2)[0])
+        low, high = labels[ends[place]]
         raise _MeshError(
-            f"the edge between vertices {ends[place][0] + 1} and {ends[place][1] + 1} is in three "
-            "elements",
+            f"the edge between vertices {low} and {high} is in three elements",
             element=place // 3,
         )
-    outer = _outer_edges(edges, count == 1, kinds)
+    outer = _outer_edges(edges, count == 1, boundaries, labels)
     if (bare := np.flatnonzero((count == 1) & (outer == ""))).size:
-        low, high = edges[bare[0]]
+        low, high = labels[edges[bare[0]]]
         raise _MeshError(
-            f"the outer edge between vertices {low + 1} and {high + 1} has no kind: it is in no "
-            "boundary",
+            f"the outer edge between vertices {low} and {high} has no kind: it is in no boundary",
             element=int(first[bare[0]]) // 3,
         )
     parts = _parts(edges, len(points))[corners[:, 0]]
@@ -210,16 +225,24 @@ def _linked(points: Floats, depths: Floats, corners: Integers, kinds: Any) -> Me
     return Mesh(points, depths, corners, found)
 
 
-def _outer_edges(edges: Integers, is_outer: NDArray[np.bool_], kinds: Any) -> NDArray[np.str_]:
+def _outer_edges(
+    edges: Integers, is_outer: NDArray[np.bool_], boundaries: Iterable[_Boundary], labels: Integers
+) -> NDArray[np.str_]:
     """The kind of each edge; empty where it has none."""
     found = np.full(len(edges), "", dtype="U4")
     number = {(int(low), int(high)): i for i, (low, high) in enumerate(edges) if is_outer[i]}
-    for kind, pairs in kinds:
-        for a, b in pairs:
+    for kind, pairs, lines in boundaries:
+        for i, (a, b) in enumerate(pairs):
             place = number.get((min(a, b), max(a, b)))
+            problem = ""
             if place is None:
+                problem = "not the ends of an outer edge"
+            elif found[place] not in ("", kind):
+                problem = "the ends of an edge that is both sea and land"
+            if problem:
                 raise _MeshError(
-                    f"vertices {a + 1} and {b + 1} are not the ends of an outer edge", point=int(a)
+                    f"vertices {labels[a]} and {labels[b]} are {problem}",
+                    line=lines[i] if lines else 0,
                 )
             found[place] = kind
     return found
@@ -253,14 +276,14 @@ class _Fort14:
         depths = table[:, 3] if depth is None else np.full(vertices, depth)
         first_element = self._at + 1
         corners = self._corners(elements, labels)
-        kinds = [*self._boundaries(SEA), *self._boundaries(LAND)]
+        boundaries = [*self._boundaries(SEA), *self._boundaries(LAND)]
         try:
-            return _linked(points, depths, corners, kinds)
+            return _linked(points, depths, corners, boundaries, labels)
         except _MeshError as problem:
-            at = first_element + (problem.element or 0)
-            raise self._wrong(
-                first_point + problem.point if problem.point is not None else at, str(problem)
-            ) from None
+            at = problem.line or first_element + (problem.element or 0)
+            if problem.point is not None:
+                at = first_point + problem.point
+            raise self._wrong(at, str(problem)) from None
 
     def _wrong(self, line: int, sentence: str) -> UsageError:
         return UsageError(f"{self._path}, line {line}: {sentence}")
@@ -317,7 +340,7 @@ class _Fort14:
             raise self._wrong(first + int(row), f"vertex {label} is missing")
         return corners
 
-    def _boundaries(self, kind: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+    def _boundaries(self, kind: str) -> Iterator[_Boundary]:
         named = "land" if kind == LAND else "open"
         (count,) = self._whole(1, f"the number of {named} boundaries")
         self._numbers(1, f"the number of vertices of all {named} boundaries")
@@ -330,10 +353,13 @@ class _Fort14:
                     f"boundary type {of_type} is unknown: land is 0, 10 or 20, an island 1, 11 or "
                     "21",
                 )
+            first = self._at + 2
             chain = [self._vertex() for _ in range(head[0])]
-            closes = of_type in _ISLAND_TYPES and len(chain) > 2 and chain[0] != chain[-1]
-            ends = [*chain, chain[0]] if closes else chain
-            yield kind, list(pairwise(ends))
+            lines = list(range(first, self._at + 1))
+            if of_type in _ISLAND_TYPES and len(chain) > 2 and chain[0] != chain[-1]:
+                chain.append(chain[0])
+                lines.append(self._at)
+            yield _Boundary(kind, list(pairwise(chain)), lines)
 
     def _vertex(self) -> int:
         (label,) = self._whole(1, "a vertex of a boundary")
@@ -402,14 +428,15 @@ def _read_msh(path: Path, degrees: bool, depth: float | None) -> Mesh:
     used, renumbered = np.unique(corners, return_inverse=True)
     place = np.full(len(points), -1)
     place[used] = np.arange(len(used))
-    kinds = [(kind, place[pairs]) for kind, pairs in _msh_kinds(found, refuse)]
+    boundaries = [_Boundary(kind, place[pairs]) for kind, pairs in _msh_kinds(found, refuse)]
     points = points[used]
     try:
         return _linked(
             _projected(points) if degrees else points,
             depths[used] if depth is None else np.full(len(used), depth),
             renumbered.reshape(-1, 3),
-            kinds,
+            boundaries,
+            used + 1,
         )
     except _MeshError as problem:
         refuse(str(problem))

@@ -113,6 +113,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 9: the edge between vertices 1 and 3 is in three elements"},
         BadFile{"1\n4\n4 0\n2\n3\n4\n1\n", "1\n3\n3 0\n2\n3\n4\n",
                 "line 8: the outer edge between vertices 1 and 4 has no kind"},
+        BadFile{"1\n2\n1\n4\n", "1\n3\n1\n4\n", "line 13: vertices 1 and 3 are not the ends of an outer edge"},
+        BadFile{"4 0\n2\n", "5 0\n1\n2\n",
+                "line 18: vertices 1 and 2 are the ends of an edge that is both sea and land"},
+        BadFile{"4 0 1 5\n1 3 1 2 3\n2 3 1 3 4\n1\n2\n2\n1\n2\n1\n4\n4 0\n2\n3\n4\n1\n",
+                "9 0 1 5\n1 3 1 2 3\n2 3 1 3 9\n1\n2\n2\n1\n2\n1\n4\n3 0\n2\n3\n9\n",
+                "line 8: the outer edge between vertices 1 and 9 has no kind"},
         BadFile{"4 0\n", "4 24\n", "line 16: boundary type 24 is unknown"},
         BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n2 3 1 3 4\n1\n2\n2\n1\n2\n1\n4\n4 0\n2\n3\n4\n1\n",
                 "2 6\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 5 0 5\n5 6 0 5\n6 6 1 5\n1 3 1 2 3\n2 3 4 5 6\n0\n0\n2\n8\n4 "
@@ -144,6 +150,35 @@ TEST(ShallowWaterPartition, EveryElementIsSomeonesAndMessagesMatch) {
                       other.index[other.own + back->first_received + i]);
         }
     }
+}
+
+// Elements that a walk from a rank's first one reaches without leaving it.
+std::size_t reached_from_the_first(const Mesh& mesh, const Owners& owners, int rank) {
+  std::vector<bool> seen(mesh.elements());
+  std::vector<std::size_t> open{static_cast<std::size_t>(std::ranges::find(owners, rank) - owners.begin())};
+  seen[open[0]] = true;
+  std::size_t reached = 0;
+  for (; !open.empty(); ++reached) {
+    const std::size_t e = open.back();
+    open.pop_back();
+    for (const std::int32_t place : mesh.neighbours[e])
+      if (const auto other = static_cast<std::size_t>(place / 4); place >= 0 && !seen[other] && owners[other] == rank) {
+        seen[other] = true;
+        open.push_back(other);
+      }
+  }
+  return reached;
+}
+
+TEST(ShallowWaterPartition, MetisGivesTheSameConnectedPartsAgain) {
+  if (!metis_is_here()) GTEST_SKIP() << "METIS is not installed";
+  const Mesh mesh = bay(1696);
+  for (const bool few_neighbours : {false, true}) {
+    const Owners owners = by_metis(mesh, 8, few_neighbours);
+    EXPECT_EQ(owners, by_metis(mesh, 8, few_neighbours));
+    for (int rank = 0; rank < 8; ++rank)
+      EXPECT_EQ(reached_from_the_first(mesh, owners, rank), static_cast<std::size_t>(std::ranges::count(owners, rank)));
+  }
 }
 
 Marks marks_of(const Owners& owners, int rank) {

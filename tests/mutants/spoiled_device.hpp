@@ -39,7 +39,7 @@ using AlterKernels = std::function<KernelSource(KernelSource)>;
 // A device with queues, or kernels, of its own making; null = the real ones.
 class SpoiledDevice : public Device {
  public:
-  SpoiledDevice(Device& real, MakeQueue make, AlterKernels alter = {})
+  explicit SpoiledDevice(Device& real, MakeQueue make = {}, AlterKernels alter = {})
       : real_(real), make_(std::move(make)), alter_(std::move(alter)) {}
   const DeviceInfo& info() const override { return real_.info(); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }

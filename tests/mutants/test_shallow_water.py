@@ -53,9 +53,7 @@ def test_what_is_wrong_fails(tmp_path: Path, ranks: int, over: str, approach: st
         return run_of(name, transport, approach, **options)
 
     names = [*WRONG, *(["neighbours-swapped"] if ranks > 2 else [])]
-    if (
-        over == "peer"
-    ):  # neighbours put into this rank's memory by themselves: it may be there in time
+    if over == "peer":  # neighbours put into this rank's memory by themselves, perhaps in time
         names.remove("border-before-wait")
     wrong = [of(name) for name in names]
     wrong += [
@@ -67,6 +65,26 @@ def test_what_is_wrong_fails(tmp_path: Path, ranks: int, over: str, approach: st
     found = [one["status"] for one in launch(tmp_path, ranks, wrong + right)]
     wanted = ["failed"] * len(wrong) + ["passed"] * len(right)
     assert found == wanted, list(zip([*wrong, *right], found, strict=True))
+
+
+def test_an_order_left_out_between_queues_fails(tmp_path: Path) -> None:
+    """Of queues that run as late as the others allow; in the right order they give the same bits."""
+    orders = ("core-beside-border", "border-beside-core", "sent-before-packed")
+    names = [*orders, "late-core", "late-border"]
+    runs = [run_of(name, "staged", order=order) for name in names for order in "01"]
+    found = [one["status"] for one in launch(tmp_path, 2, runs)]
+    wanted = ["failed"] * 2 * len(orders) + ["passed"] * 4
+    assert found == wanted, list(zip(runs, found, strict=True))
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.soak)])
+def test_a_border_with_its_own_queue_has_the_same_bits(tmp_path: Path, ranks: int) -> None:
+    """As on GPUs, over transports that the host serves and those whose kernels precede it."""
+    over = [("staged", ""), ("pipelined", ""), ("peer", "host-buffered")]
+    over += [("peer", f"device-{how}") for how in BY_KERNELS]
+    runs = [run_of("border-apart", *one, order=order) for one in over for order in "02"]
+    found = [one["status"] for one in launch(tmp_path, ranks, runs)]
+    assert found == ["passed"] * len(runs), list(zip(runs, found, strict=True))
 
 
 def test_only_the_analytic_tide_sees_what_turns_late(tmp_path: Path) -> None:

@@ -135,7 +135,10 @@ class WaitingExchange : public CompiledExchange {
     begin_ = now_seconds();
     real_->start_after(served_by(queue), first, count);
   }
-  void precede(Queue& queue) override { real_->precede(served_by(queue)); }
+  void precede(Queue& queue) override {
+    real_->precede(served_by(queue));
+    test();  // complete where the host waited
+  }
   bool test() override {
     if (!real_->test()) return false;
     end();

@@ -111,7 +111,12 @@ def test_a_picture_has_the_values_colours() -> None:
         (
             "1\n2\n2\n1\n2\n",
             "1\n2\n2\n1\n3\n",
-            "vertices 1 and 3 are not the ends of an outer edge",
+            "line 13: vertices 1 and 3 are not the ends of an outer edge",
+        ),
+        (
+            "4 0\n2\n",
+            "5 0\n1\n2\n",
+            "line 18: vertices 1 and 2 are the ends of an edge that is both sea and land",
         ),
         ("4 0\n", "4 24\n", "line 16: boundary type 24 is unknown"),
         ("1 3 1 2 3", "1 4 1 2 3", "line 7: an element has 4 vertices, not 3"),
@@ -122,6 +127,31 @@ def test_a_bad_fort14_names_the_line(tmp_path: Path, old: str, new: str, sentenc
     assert old in SQUARE
     path = tmp_path / "bad.14"
     path.write_text(SQUARE.replace(old, new, 1))
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        read_mesh(path)
+
+
+LABELLED = (
+    SQUARE.replace("4 0 1 5", "9 0 1 5").replace("1 3 4\n", "1 3 9\n").replace("3\n4\n", "3\n9\n")
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("9 0 1 5", "9 0 1 0", "line 6: the depth of vertex 9 is 0"),
+        ("4 0\n2\n3\n9\n1\n", "3 0\n2\n3\n9\n", "between vertices 1 and 9 has no kind"),
+        ("2\n3\n9\n1\n", "2\n9\n3\n1\n", "line 18: vertices 2 and 9 are not the ends"),
+    ],
+)
+def test_sentences_name_vertices_by_their_labels(
+    tmp_path: Path, old: str, new: str, sentence: str
+) -> None:
+    assert old in LABELLED
+    path = tmp_path / "bad.14"
+    path.write_text(LABELLED)
+    assert len(read_mesh(path).corners) == 2
+    path.write_text(LABELLED.replace(old, new, 1))
     with pytest.raises(UsageError, match=re.escape(sentence)):
         read_mesh(path)
 

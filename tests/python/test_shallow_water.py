@@ -19,7 +19,7 @@ from plumbline.engine import runtimes
 from plumbline.record.mesh import read_mesh, read_owners
 from tests.launching import PATIENCE_S, ROOT, launch_command, program, record_of_killed
 
-ENGINE = program("plumb-mpi")
+ENGINE, SHMEM = program("plumb-mpi"), program("plumb-shmem")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
 BAY = ROOT / "benchmarks/apps/shallow_water/bay-1696.14"
 
@@ -31,6 +31,7 @@ def run(
     keep: bool = True,
     patience_s: float = PATIENCE_S,
     repetitions: int = 2,
+    engine: Path = ENGINE,
     **variables: str,
 ) -> tuple[int, dict[str, Any], str]:
     """One run; gives its exit status, its record (empty where there is none) and what it said."""
@@ -45,7 +46,7 @@ def run(
         "--repetitions",
         str(repetitions),
     ]
-    command, environment = launch_command(ranks, ENGINE, "shallow_water", *words, *quiet)
+    command, environment = launch_command(ranks, engine, "shallow_water", *words, *quiet)
     done = subprocess.run(
         command,
         env={**environment, **variables},
@@ -90,6 +91,7 @@ def test_every_partition_gives_the_same_bits(
 # Every partition, and way of messages, of the soak test below; the last is a METIS .part file.
 WAYS = {
     "mpi": ("--runtime", "native", "--transport", "mpi"),
+    **({"shmem": ("--runtime", "native", "--transport", "shmem")} if SHMEM.exists() else {}),
     **{
         f"{transport} {runtime}": ("--runtime", runtime, "--transport", transport)
         for transport in ("staged", "pipelined")
@@ -145,7 +147,8 @@ def test_partitions_and_transports_have_the_same_states(
         words = (*WAYS[way], "--order", order, "--type", type_, "--steps", "10")
         words += ("--partitioner", str(owners) if partitioner == "file" else partitioner)
         words += ("--snapshots", "1", "--timeout", str(PATIENCE_S))
-        status, record, said = run(folder, ranks, *words, repetitions=1)
+        engine = SHMEM if way == "shmem" else ENGINE
+        status, record, said = run(folder, ranks, *words, repetitions=1, engine=engine)
         assert status == 0, (words, said)
         facts = record["cases"][0]["facts"]
         assert facts["compared_with_unpartitioned"] == (ranks > 1)
@@ -270,6 +273,65 @@ def test_cases_pass(tmp_path: Path, case: str) -> None:
     if case in ("rest", "closed"):
         name = {"rest": "rest_roundings_per_stage", "closed": "volume_roundings_per_stage"}[case]
         assert facts[name] < 1
+
+
+def test_figures_follow_from_the_step_and_the_mesh(tmp_path: Path) -> None:
+    """Rates of all elements without redundant work; bytes of both stages; a step of one's own."""
+    words = ("--order", "1", "--time-step", "2", "--steps", "10")
+    status, record, said = run(tmp_path, 2, *words)
+    assert status == 0, said
+    (case,) = record["cases"]
+    facts = case["facts"]
+    found = {one["name"]: one["value"] for one in case["metrics"]}
+    step_s = case["summary"]["min_s"] / 10
+    assert (facts["time_step_s"], facts["stages"]) == (2, 2)
+    assert found["time_step"] == pytest.approx(1e6 * step_s)
+    assert found["steps"] == pytest.approx(1 / step_s)
+    assert found["updates"] == pytest.approx(1696 * 2 / step_s / 1e6)
+    flops = facts["flops_per_element_and_step"]
+    assert found["flops"] == pytest.approx(1696 * flops / step_s / 1e9)
+    assert found["flops_printed"] == pytest.approx(found["flops"] * 378 / flops)
+    assert found["simulated"] == pytest.approx(2 / step_s)
+    assert found["bytes"] == 2 * 9 * 4 * sum(part["sent"] for part in facts["partitions"])
+    waits = np.array(case["phases"]["wait"]["by_rank"]).max(axis=1).max()
+    assert 0 < found["communication"] <= 100 * waits / case["summary"]["min_s"]
+
+
+def test_degrees_are_projected(tmp_path: Path) -> None:
+    """A square of a degree at the equator: its sides, and so its steps, are those of 111 km."""
+    square = (
+        "title\n2 4\n1 0 0 5\n2 {side} 0 5\n3 {side} {side} 5\n4 0 {side} 5\n1 3 1 2 3\n2 3 1 3 4\n"
+        "1\n2\n2\n1\n2\n1\n4\n4 0\n2\n3\n4\n1\n"
+    )
+    steps = []
+    for side, words in ((1, ("--degrees",)), (6378206.4 * np.pi / 180, ())):
+        path = tmp_path / "square.14"
+        path.write_text(square.format(side=side))
+        few = ("--mesh", str(path), "--refine", "3", "--steps", "3")
+        status, record, said = run(tmp_path, 1, *few, *words)
+        assert status == 0, said
+        steps.append(record["cases"][0]["facts"]["time_step_s"])
+    assert steps[0] == pytest.approx(steps[1], rel=1e-4)
+
+
+def test_a_persistent_kernel_needs_to_know_what_is_resident(tmp_path: Path) -> None:
+    words = ("--schedule", "device", "--runtime", "native", "--steps", "3")
+    _, record, said = run(tmp_path, 2, *words)
+    outcome = record["cases"][0]["outcome"]
+    assert outcome["status"] == "unsupported", said
+    assert "a persistent kernel is OpenCL C" in outcome["reason"]
+
+
+def test_messages_over_openshmem(tmp_path: Path) -> None:
+    """The world whose transport puts into the neighbour's places."""
+    if not SHMEM.exists():
+        pytest.skip("plumb-shmem is not built: no OpenSHMEM was found")
+    words = ("--transport", "shmem", "--order", "1", "--steps", "6", "--partitioner", "random")
+    status, record, said = run(tmp_path, 3, *words, engine=SHMEM)
+    assert status == 0, said
+    (case,) = record["cases"]
+    assert record["transport"]["name"] == "shmem"
+    assert case["facts"]["compared_with_unpartitioned"]
 
 
 def test_few_steps_of_the_reference_are_said(tmp_path: Path) -> None:

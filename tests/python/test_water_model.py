@@ -24,10 +24,12 @@ TRANSFER = MeasuredTransfer(
 )
 
 
-def record(**facts: Any) -> Record:
+def record(runtime: str = "opencl", **facts: Any) -> Record:
     text = (ROOT / "tests" / "golden" / "shallow_water_2.record.json").read_text()
     document = json.loads(text)
     document["cases"][0]["facts"] |= facts
+    for rank in document["ranks"]:
+        rank["device"]["runtime"] = runtime
     return Record.model_validate(document)
 
 
@@ -43,6 +45,46 @@ def test_a_covered_exchange_costs_nothing() -> None:
     assert found.seconds == pytest.approx(2 * 3398 / 1e7)
     assert found.parts[water.BORDER] == pytest.approx(2 * 42 / 1e7)
     assert found.bound == water.ELEMENTS
+
+
+def test_cores_that_move_messages_compute_nothing_beside_them() -> None:
+    message = 1e-6 + 42 * 36 / 1e9
+    found = expected(record("native"))
+    assert found.parts[water.MESSAGES] == pytest.approx(2 * message)
+    assert found.seconds == pytest.approx(2 * (3398 / 1e7 + message))
+    run = record("native")
+    (free,) = water.learn([run], lambda *_: 0.0, "measured")
+    (row,) = water.learn([run], lambda *_: 1e-6, "measured")
+    assert 3398 / row.per_s == pytest.approx(3398 / free.per_s - 1e-6, rel=1e-4)
+
+
+def test_one_core_computes_a_short_kernel_of_native() -> None:
+    """A border of 42 elements on one of four cores; a rate is learnt without that."""
+    message = 1e-6 + 42 * 36 / 1e9
+    run = record("native")
+    for rank in run.ranks:
+        rank.cores[:] = [0, 1, 2, 3]
+    found = expected(run)
+    assert found.seconds == pytest.approx(2 * ((3356 + 4 * 42) / 1e7 + message))
+    one = water.learn([record("native")], lambda *_: 0.0, "measured")[0]
+    four = water.learn([run], lambda *_: 0.0, "measured")[0]
+    assert four.per_s / one.per_s == pytest.approx((3356 + 4 * 42) / 3398, rel=1e-4)
+    off = record("native", overlap=False)
+    off.ranks[0].cores[:] = [0, 1, 2, 3]
+    assert expected(off).seconds == pytest.approx(2 * (3398 / 1e7 + message))
+
+
+def test_a_border_apart_is_covered_like_its_messages() -> None:
+    """A launch of the core counts; of a core of one element, border and messages beside it are what shows."""
+    launch = Launch(wait_us=9, row_us=5, source="")
+    found = expected(record(border_apart=True), launch=launch)
+    assert found.seconds == pytest.approx(2 * (3356 / 1e7 + 5e-6))
+    assert water.BORDER not in found.parts
+    few = [{"elements": 43, "core": 1, "neighbours": 1}] * 2
+    small = expected(record(border_apart=True, partitions=few), launch=launch)
+    beside = 1e-6 + 42 * 36 / 1e9 + 3 * 5e-6 + 42e-7
+    assert small.seconds == pytest.approx(2 * (beside + 5e-6))
+    assert small.parts[water.BORDER] == pytest.approx(2 * 42e-7)
 
 
 MEET = Launch(wait_us=9, row_us=5, meet_us=2, source="")

@@ -46,7 +46,7 @@ class Lines {
   }
 
   std::uint64_t count(double value, const std::string& what, double most = 4e9) {
-    if (!(value >= 0 && value <= most && value == std::floor(value))) refuse(fmt::format("{} is not {}", value, what));
+    if (value < 0 || value > most || value != std::floor(value)) refuse(fmt::format("{} is not {}", value, what));
     return static_cast<std::uint64_t>(value);
   }
 
@@ -77,8 +77,9 @@ class Reader {
     read_boundaries(false);
     read_boundaries(true);
     try {
-      link(mesh_, outer_);
+      link(mesh_, outer_, labels_);
     } catch (const MeshError& error) {
+      if (error.line > 0) lines_.refuse_at(error.line, error.what());
       if (error.point >= 0) lines_.refuse_at(first_point_ + static_cast<std::uint64_t>(error.point), error.what());
       lines_.refuse_at(first_element_ + static_cast<std::uint64_t>(std::max<std::int64_t>(error.element, 0)),
                        error.what());
@@ -94,6 +95,7 @@ class Reader {
       const std::uint64_t label = lines_.count(values[0], "the number of a vertex");
       if (!numbers_.emplace(label, static_cast<std::uint32_t>(i)).second)
         lines_.refuse(fmt::format("vertex {} occurs twice", label));
+      labels_.push_back(label);
       if (degrees && (std::abs(values[1]) > 360 || std::abs(values[2]) > 90))
         lines_.refuse(fmt::format("{}, {} are not a longitude and a latitude in degrees", values[1], values[2]));
       mesh_.points.push_back({values[1], values[2]});
@@ -136,11 +138,12 @@ class Reader {
       std::uint32_t first = 0, last = 0;
       for (std::uint64_t k = 0; k < count; ++k) {
         const std::uint32_t here = point(lines_.numbers(1, "a vertex of a boundary")[0]);
-        if (k > 0) outer_.push_back({last, here, of_land ? land : sea});
+        if (k > 0) outer_.push_back({last, here, of_land ? land : sea, lines_.line()});
         if (k == 0) first = here;
         last = here;
       }
-      if (type % 10 == 1 && count > 2 && last != first) outer_.push_back({last, first, land});  // islands close
+      if (type % 10 == 1 && count > 2 && last != first)
+        outer_.push_back({last, first, land, lines_.line()});  // islands close
     }
   }
 
@@ -153,6 +156,7 @@ class Reader {
   Lines lines_;
   std::uint64_t points_ = 0, first_point_ = 0, first_element_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::vector<std::uint64_t> labels_;  // of vertices
   Mesh mesh_;
   std::vector<OuterEdge> outer_;
 };

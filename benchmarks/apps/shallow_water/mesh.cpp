@@ -35,7 +35,12 @@ std::int32_t& neighbour_of(Mesh& mesh, std::int32_t place) {
   return mesh.neighbours[static_cast<std::size_t>(place / 4)][static_cast<std::size_t>(place % 4)];
 }
 
-void check_triangles(Mesh& mesh) {
+// Of a point, in sentences.
+std::uint64_t label_of(std::uint32_t point, const std::vector<std::uint64_t>& labels) {
+  return labels.empty() ? std::uint64_t{point} + 1 : labels[point];
+}
+
+void check_triangles(Mesh& mesh, const std::vector<std::uint64_t>& labels) {
   std::vector<bool> used(mesh.points.size());
   for (std::size_t e = 0; e < mesh.elements(); ++e) {
     for (const std::uint32_t point : mesh.corners[e]) used[point] = true;
@@ -52,12 +57,30 @@ void check_triangles(Mesh& mesh) {
     if (!(area > 1e-12 * longest * longest))
       throw MeshError(fmt::format("element {} has no area", e + 1), static_cast<std::int64_t>(e));
   }
-  for (std::size_t point = 0; point < used.size(); ++point) {
-    const auto number = static_cast<std::int64_t>(point);
-    if (!used[point]) throw MeshError(fmt::format("vertex {} is in no element", point + 1), -1, number);
+  for (std::uint32_t point = 0; point < used.size(); ++point) {
+    const std::uint64_t label = label_of(point, labels);
+    if (!used[point]) throw MeshError(fmt::format("vertex {} is in no element", label), -1, point);
     if (!(mesh.depths[point] > 0))
-      throw MeshError(fmt::format("the depth of vertex {} is {}, but must be positive", point + 1, mesh.depths[point]),
-                      -1, number);
+      throw MeshError(fmt::format("the depth of vertex {} is {}, but must be positive", label, mesh.depths[point]), -1,
+                      point);
+  }
+}
+
+void set_kinds(Mesh& mesh, const std::vector<Side>& sides, const std::vector<OuterEdge>& outer,
+               const std::vector<std::uint64_t>& labels) {
+  for (const OuterEdge& edge : outer) {
+    const std::pair<std::uint32_t, std::uint32_t> ends = std::minmax(edge.from, edge.to);
+    const auto refuse = [&](const char* sentence) {
+      throw MeshError(
+          fmt::format("vertices {} and {} are {}", label_of(edge.from, labels), label_of(edge.to, labels), sentence),
+          -1, edge.from, edge.line);
+    };
+    const auto found = std::ranges::lower_bound(sides, ends, {}, &Side::ends);
+    if (found == sides.end() || found->ends() != ends || neighbour_of(mesh, found->place) >= 0)
+      refuse("not the ends of an outer edge");
+    std::int32_t& kind = neighbour_of(mesh, found->place);
+    if (kind != unset && kind != edge.kind) refuse("the ends of an edge that is both sea and land");
+    kind = edge.kind;
   }
 }
 
@@ -94,17 +117,17 @@ double Mesh::area(std::size_t element) const {
   return 0.5 * ((b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y));
 }
 
-void link(Mesh& mesh, const std::vector<OuterEdge>& outer) {
+void link(Mesh& mesh, const std::vector<OuterEdge>& outer, const std::vector<std::uint64_t>& labels) {
   if (mesh.elements() == 0) throw MeshError("the mesh has no elements", -1);
-  check_triangles(mesh);
+  check_triangles(mesh, labels);
   mesh.neighbours.assign(mesh.elements(), {unset, unset, unset});
   const std::vector<Side> sides = sides_of(mesh);
   for (std::size_t i = 0; i < sides.size();) {
     const std::size_t next = i + 1;
     if (next + 1 < sides.size() && sides[next + 1].ends() == sides[i].ends())
-      throw MeshError(
-          fmt::format("the edge between vertices {} and {} is in three elements", sides[i].low + 1, sides[i].high + 1),
-          sides[next + 1].place / 4);
+      throw MeshError(fmt::format("the edge between vertices {} and {} is in three elements",
+                                  label_of(sides[i].low, labels), label_of(sides[i].high, labels)),
+                      sides[next + 1].place / 4);
     if (next < sides.size() && sides[next].ends() == sides[i].ends()) {
       neighbour_of(mesh, sides[i].place) = sides[next].place;
       neighbour_of(mesh, sides[next].place) = sides[i].place;
@@ -113,19 +136,11 @@ void link(Mesh& mesh, const std::vector<OuterEdge>& outer) {
       ++i;
     }
   }
-  for (const OuterEdge& edge : outer) {
-    const auto ends = std::minmax(edge.from, edge.to);
-    const auto found = std::ranges::lower_bound(sides, std::pair<std::uint32_t, std::uint32_t>(ends), {}, &Side::ends);
-    if (found == sides.end() || found->ends() != std::pair<std::uint32_t, std::uint32_t>(ends) ||
-        neighbour_of(mesh, found->place) >= 0)
-      throw MeshError(fmt::format("vertices {} and {} are not the ends of an outer edge", edge.from + 1, edge.to + 1),
-                      -1, edge.from);
-    neighbour_of(mesh, found->place) = edge.kind;
-  }
+  set_kinds(mesh, sides, outer, labels);
   for (const Side& side : sides)
     if (neighbour_of(mesh, side.place) == unset)
       throw MeshError(fmt::format("the outer edge between vertices {} and {} has no kind: it is in no boundary",
-                                  side.low + 1, side.high + 1),
+                                  label_of(side.low, labels), label_of(side.high, labels)),
                       side.place / 4);
   check_connected(mesh);
 }

@@ -36,24 +36,26 @@ struct Mesh {
 
 inline constexpr std::size_t most_elements = (std::size_t{1} << 29) - 1;  // 4 * element is an int
 
-// An outer edge by its two points, in either order, and its kind.
+// An outer edge by its two points, in either order, its kind, and the line of a file that says so.
 struct OuterEdge {
   std::uint32_t from = 0, to = 0;
   std::int32_t kind = land;
+  std::uint64_t line = 0;
 };
 
-// An error in a mesh: of an element, of an edge of it (its number and ends), or of a point; -1 where it is none.
+// An error in a mesh: of an element, of a point, or of an outer edge, by its line; -1 or 0 where it is none.
 struct MeshError : UsageError {
-  MeshError(const std::string& sentence, std::int64_t of_element, std::int64_t of_point = -1)
-      : UsageError(sentence), element(of_element), point(of_point) {}
+  MeshError(const std::string& sentence, std::int64_t of_element, std::int64_t of_point = -1, std::uint64_t of_line = 0)
+      : UsageError(sentence), element(of_element), point(of_point), line(of_line) {}
   std::int64_t element, point;
+  std::uint64_t line;
 };
 
 // Finds the neighbours of `mesh`, whose points and corners are set, and checks it: throws MeshError for a triangle
 // without area, an unused point, a depth that is not positive, an edge in three triangles, an outer edge without a
-// kind, and parts that are not connected. Clockwise triangles are turned round. With `exact`, all outer edges are exact
-// ones.
-void link(Mesh& mesh, const std::vector<OuterEdge>& outer);
+// kind or of two, and parts that are not connected. Clockwise triangles are turned round. `labels`: the points' names
+// in sentences; otherwise they count from 1.
+void link(Mesh& mesh, const std::vector<OuterEdge>& outer, const std::vector<std::uint64_t>& labels = {});
 void make_outer_edges_exact(Mesh& mesh);
 
 // Each triangle cut into four, `times` times; h_b stays what it was everywhere. Children of element e are 4e to 4e + 3.

@@ -200,7 +200,8 @@ void ShallowWater::judge_stations() {
   facts_["tide_phase_off_degrees"] = finite_or_null(degrees);
   const double times = std::max(1.0, settled_elements / static_cast<double>(setup_->elements()));
   const bool must = job.order > 0 && periods >= settled_periods;
-  if (must && !(amplitude <= times * off_amplitude && degrees <= times * off_degrees) && strayed_.empty())
+  const bool fits = amplitude <= times * off_amplitude && degrees <= times * off_degrees;
+  if (must && !fits && strayed_.empty())
     strayed_ =
         fmt::format("the tide at stations is off by {:.3g} of its amplitude and {:.3g} degrees", amplitude, degrees);
 }

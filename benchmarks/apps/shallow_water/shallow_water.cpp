@@ -160,7 +160,7 @@ const ShallowWater::Setup& ShallowWater::setup(int ranks, std::uint64_t seed) co
   made.stations = make_stations(made.coarse, made.times);
   made.steps = hours_ > 0 ? static_cast<std::uint64_t>(std::ceil(hour * hours_ / made.job.time_step))
                           : static_cast<std::uint64_t>(steps_.get());
-  setup_ = std::move(made);
+  setup_ = std::make_unique<Setup>(std::move(made));
   home_.reset();
   return *setup_;
 }
@@ -192,7 +192,7 @@ ShallowWater::Home ShallowWater::make_home(int rank) const {
 }
 
 const ShallowWater::Home& ShallowWater::home(int rank) const {
-  if (!home_ || home_->rank != rank) home_ = make_home(rank);
+  if (!home_ || home_->rank != rank) home_ = std::make_unique<Home>(make_home(rank));
   return *home_;
 }
 
@@ -260,6 +260,7 @@ void ShallowWater::prepare(Session& session, const Case&) {
   if (variant == hpcc::Variant::library) throw Unsupported("no library computes shallow water");
   setup_->job.in_pipeline = variant == hpcc::Variant::single_work_item;
   if (all.job.in_pipeline) check_pipeline(session, all.job, all_parts());
+  setup_->job.border_apart = session.device.info().type == "gpu";  // a CPU's cores are the same for both queues
   setup_->job.is_persistent = schedule_ == "device" && !all.job.in_pipeline;
   choose_layout(session.device.info());
   std::vector<int> everyone(static_cast<std::size_t>(session.world.size()));
@@ -278,6 +279,7 @@ void ShallowWater::prepare(Session& session, const Case&) {
   solver_ = make_solver(session, mine.region.mesh, all.job, mine.part);
   facts_["streamed"] = solver_->is_streamed();
   if (!all.job.in_pipeline) facts_["schedule"] = schedule_.get();
+  facts_["border_apart"] = solver_->has_border_apart();
   if (!all.job.in_pipeline) facts_["layout"] = all.job.is_together ? "together" : "apart";
   facts_["ready_s"] = now_seconds() - all.began - referred;
 }

@@ -209,8 +209,8 @@ class ShallowWater : public Benchmark {
   void refuse_dry(Located<std::int64_t> dry) const;
   Json partition_facts(World& world) const;
 
-  mutable std::optional<Setup> setup_;
-  mutable std::optional<Home> home_;
+  mutable std::unique_ptr<Setup> setup_;
+  mutable std::unique_ptr<Home> home_;
   // Of the prepared case.
   Coefficients start_, reference_;  // of the elements held; of own elements after compared_steps()
   std::unique_ptr<Solver> solver_;

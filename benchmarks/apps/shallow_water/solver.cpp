@@ -67,7 +67,11 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
                                                     dry_.get(), outgoing_.get(), incoming_.get(), stride_});
   else
     build(session, transport);
-  if (transport != nullptr && !is_streamed()) compile(*transport, session.world);
+  if (transport == nullptr || is_streamed()) return;
+  compile(*transport, session.world);
+  // Queues whose kernels unmap and map memory of the host again cannot share it.
+  if (job_.border_apart && job_.overlaps && !pipeline_ && states_[0]->host_pointer() == nullptr)
+    border_ = session.device.make_urgent_queue();
 }
 
 Solver::~Solver() = default;
@@ -228,15 +232,15 @@ void Solver::reset(const Coefficients& start) {
   write(std::vector<std::int32_t>(stride_, 0), *dry_);
 }
 
-void Solver::enqueue(Kernel& kernel, std::size_t items) {
+void Solver::enqueue(Queue& queue, Kernel& kernel, std::size_t items) {
   if (items == 0) return;
-  queue_->enqueue(kernel, {(items + group_items_ - 1) / group_items_ * group_items_, group_items_});
+  queue.enqueue(kernel, {(items + group_items_ - 1) / group_items_ * group_items_, group_items_});
 }
 
-void Solver::launch(std::uint32_t first, std::uint32_t count) {
+void Solver::launch(Queue& queue, std::uint32_t first, std::uint32_t count) {
   stage_->set(8, first);
   stage_->set(9, count);
-  enqueue(*stage_, (count + lanes_ - 1) / lanes_);
+  enqueue(queue, *stage_, (count + lanes_ - 1) / lanes_);
 }
 
 // Sources and exact edges at time t.
@@ -260,13 +264,19 @@ std::vector<double> Solver::given_at(double t) const {
   return values;
 }
 
+// Core and border of a stage need both of the stage before, and write where that one read. Where the border has a queue
+// of its own, the exchange and what follows it run beside the core. The host waits for transports whose work it does
+// itself, and for the end of the exchange before.
 void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
   const Stage& stage = stages_of(job_.order)[index];
   const std::size_t last = stages_of(job_.order).size() - 1;
   const double t = (static_cast<double>(step) + stage.at) * job_.time_step;
   const std::size_t base = job_.order == 0 ? step % 2 : 0, from = job_.order == 0 ? base : index;
   const std::size_t to = job_.order == 0 ? 1 - base : index == last ? 0 : index + 1;
-  if (is_given_) write_reals(given_at(t), *given_);
+  if (is_given_) {
+    border().finish();
+    write_reals(given_at(t), *given_);
+  }
   stage_->set(0, states_[from].get());
   stage_->set(1, states_[base].get());
   stage_->set(2, states_[to].get());
@@ -274,28 +284,35 @@ void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
   stage_->set(12, real(stage.base_share));
   stage_->set(13, real(stage.share));
   stage_->set(15, real(sea_level(t)));
-  if (!exchange_) return launch(0, part_.own);
-  pack_->set(0, states_[from].get());
-  enqueue(*pack_, sent_ * job_.components());
-  exchange_begin();
-  const std::uint32_t border = part_.core;
-  if (job_.overlaps) {
-    launch(0, border);
-    queue_->finished();  // submits
+  if (!exchange_) return launch(*queue_, 0, part_.own);
+  finish_exchange(timed);
+  if (border_) {
+    follow_border();
+    follow_core();
   }
+  pack_->set(0, states_[from].get());
+  enqueue(border(), *pack_, sent_ * job_.components());
+  exchange_begin();
+  const std::uint32_t first = job_.overlaps ? part_.core : 0;
+  launch(*queue_, 0, first);
+  queue_->finished();  // submits
   await_messages(timed);
   unpack_->set(1, states_[from].get());
-  enqueue(*unpack_, part_.halo() * job_.components());
-  if (job_.overlaps)
-    launch(border, part_.own - border);
-  else
-    launch(0, part_.own);
+  enqueue(border(), *unpack_, part_.halo() * job_.components());
+  launch(border(), first, part_.own - first);
 }
 
+// What follows in the border's queue has the halo.
 void Solver::await_messages(Timed* timed) {
   std::optional<Timed::Phase> phase;
   if (timed != nullptr) phase.emplace(*timed, wait_phase);
   exchange_end();
+}
+
+void Solver::finish_exchange(Timed* timed) {
+  std::optional<Timed::Phase> phase;
+  if (timed != nullptr) phase.emplace(*timed, wait_phase);
+  exchange_->wait();
 }
 
 // In the form for FPGAs, whose kernels are handed what is given in all stages of a run.
@@ -319,6 +336,7 @@ void Solver::pipe(std::uint64_t first, std::uint64_t last, Timed* timed) {
     if (sent_ > 0) pipeline_->collect(*queue_);
     exchange_begin();
     await_messages(timed);
+    finish_exchange(timed);
     if (part_.halo() > 0) pipeline_->deliver(*queue_);
   }
   pipeline_->finish();
@@ -346,6 +364,8 @@ void Solver::advance(std::uint64_t first, std::uint64_t last, Timed* timed) {
   for (std::uint64_t step = first; step < last; ++step)
     for (std::size_t index = 0; index < stages_of(job_.order).size(); ++index)
       if (!skips(step, index)) one_stage(step, index, timed);
+  if (exchange_) finish_exchange(timed);
+  border().finish();
   queue_->finish();
 }
 

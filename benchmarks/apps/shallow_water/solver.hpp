@@ -22,6 +22,7 @@ struct Job {
   double time_step = 1;               // s
   Solution solution = {};             // with a source: it drives the exact edges and the sources
   bool overlaps = true;               // core elements are computed during the exchange
+  bool border_apart = false;          // messages and border elements have a queue of their own, beside the core's
   bool in_pipeline = false;           // the form for FPGAs
   bool is_persistent = false;         // kernels stay on the device for all steps
   bool is_together = false;           // a state has four values of an element side by side, in OpenCL C
@@ -74,14 +75,19 @@ class Solver {
   const Part& part() const { return part_; }
   // Whether kernels send and receive by themselves.
   bool is_streamed() const;
+  // Whether all of a stage's border runs beside its core.
+  bool has_border_apart() const { return border_ != nullptr; }
 
  protected:
   // For mutants of the tests.
-  virtual void exchange_begin() { exchange_->start_after(*queue_, 0, 1); }
-  virtual void exchange_end() { exchange_->wait(); }
+  virtual void exchange_begin() { exchange_->start_after(border(), 0, 1); }
+  virtual void exchange_end() { exchange_->precede(border()); }
+  virtual void follow_border() { queue_->follow(*border_); }
+  virtual void follow_core() { border_->follow(*queue_); }
   virtual double sea_level(double t) const { return job_.physics.tide.level(t); }
   virtual bool skips(std::uint64_t, std::size_t) const { return false; }  // a stage of a step
-  Queue& queue() { return *queue_; }
+  CompiledExchange& exchange() { return *exchange_; }
+  Queue& border() { return border_ ? *border_ : *queue_; }  // of messages and border elements
   Buffer& outgoing() { return *outgoing_; }
   Buffer& incoming() { return *incoming_; }
   std::size_t element_bytes() const { return job_.components() * size_of(job_.type); }  // in messages
@@ -94,8 +100,9 @@ class Solver {
   void persist(std::uint64_t first, std::uint64_t last);
   void pipe(std::uint64_t first, std::uint64_t last, Timed* timed);
   void await_messages(Timed* timed);
-  void launch(std::uint32_t first, std::uint32_t count);
-  void enqueue(Kernel& kernel, std::size_t items);
+  void finish_exchange(Timed* timed);
+  void launch(Queue& queue, std::uint32_t first, std::uint32_t count);
+  void enqueue(Queue& queue, Kernel& kernel, std::size_t items);
   std::vector<double> given_at(double t) const;
   std::uint64_t steps_at_once() const;
   std::size_t final_state(std::uint64_t steps) const { return job_.order == 0 && !job_.in_pipeline ? steps % 2 : 0; }
@@ -112,7 +119,7 @@ class Solver {
   bool is_given_, was_poisoned_ = false;
   std::uint32_t stride_ = 0, sent_ = 0, lanes_ = 1;  // lanes: elements of a work item
   std::size_t group_items_ = 64;
-  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Queue> queue_, border_;  // the second for Job::border_apart
   std::vector<std::unique_ptr<Buffer>> states_;
   std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;
   std::unique_ptr<Program> program_;

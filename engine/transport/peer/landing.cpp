@@ -38,7 +38,7 @@ class LandingExchange : public WalkedExchange {
         shape_(shape_of(neighbours_->device().info())),
         patience_(neighbours_->device()),
         program_(neighbours_->device().build(kernels("landing.cl", shape_.options))),
-        queue_(neighbours_->device().make_queue()),
+        queue_(neighbours_->device().make_urgent_queue()),  // else its kernels wait for all groups of others
         window_(exchange.window) {
     for (const Step& step : exchange.steps) steps_.push_back(compile(step));
   }

@@ -103,7 +103,7 @@ class PeerPort : public Port {
     // Groups poll flags of their own number.
     if (end.sends && end.receives && groups_for(shape_, lane.receive->slots.bytes()) != groups_for(shape_, end.bytes))
       throw Unsupported(fmt::format("{} has about one size for what a lane sends and receives; {}", subject, remedy));
-    end.queue = neighbours_->device().make_queue();
+    end.queue = neighbours_->device().make_urgent_queue();  // else its kernels wait for all groups of others
     end.kernel = program_->kernel(kernel);
     end.range = range_for(shape_, end.bytes);
     return end;

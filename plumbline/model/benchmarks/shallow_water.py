@@ -10,9 +10,11 @@ in cycles, the only unit in which eq. 5.2 is a rate.
 
 *A case of a record.* Eq. 5.2 and 5.3 in seconds, for a stage on the run's own partitions: the core
 at a measured rate of elements while the messages travel (commands, and the transport's transfer,
-whose last leg is the copy out of a buffer), then the border. A persistent kernel (scheduled by the
-device) starts no kernels and gives no commands in a stage: its groups meet instead, all at its end,
-and those of the border with the kernels that brought the halo. One launch counts for a sample.
+whose last leg is the copy out of a buffer), then the border. Where the border has a queue of its
+own (GPUs), all of it runs beside the core. On runtime ``native`` nothing does: the cores that move
+messages are those that compute. A persistent kernel (scheduled by the device) starts no kernels and
+gives no commands in a stage: its groups meet instead, all at its end, and those of the border with
+the kernels that brought the halo. One launch counts for a sample.
 
 *A forecast.* Shallow water: a step of a mesh of ``size`` elements, partitioned over all devices: on
 boards by the equations in cycles, on other devices as a case of p = 0 in ``float`` or ``double``,
@@ -27,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from math import sqrt
 from typing import NamedTuple
 
@@ -137,18 +140,27 @@ LAUNCHES = Bound("launch", "launch")
 MEETINGS = Bound("meetings", advice="Groups wait for each other each stage: fewer ranks.")
 KERNELS = 4  # of a stage: packing, core, unpacking, border
 COMMANDS = 2  # of them for the exchange (l_k)
+WORTH_SHARING = 2048  # elements of a kernel of `native`; a shorter one is one core's
 _NUMBER_BYTES = {"float": 4, "double": 8}
 _GEOMETRY, _INDEX_BYTES = 10, 3 * 4  # numbers and neighbours of an element
 
 
 @dataclass(frozen=True)
 class Own:
-    """A rank's partition in a run: elements of core and border, neighbours, bytes of a message."""
+    """A rank's partition in a run: elements of core and border, neighbours, bytes of a message.
+
+    ``cores`` share a kernel's elements, if it has :data:`WORTH_SHARING`.
+    """
 
     core: float
     border: float
     neighbours: float
     message_bytes: float
+    cores: int = 1
+
+    def weighed(self, elements: float) -> float:
+        """Elements of a kernel; of a short one as many as the cores could have computed."""
+        return elements * self.cores if elements < WORTH_SHARING else elements
 
     @property
     def elements(self) -> float:
@@ -188,11 +200,29 @@ def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
         device = figures.device or DeviceTable()
         cost = free if len(own) == 1 else by_transport(record, figures)
         fixed = _fixed(device, None if not _stays(case) else case.count)
-        overlaps = case.facts.get("overlap") is not False
         stages = float(str(case.facts["stages"]))
-        return _step(own, numerics, device, cost, fixed, stages, overlaps=overlaps)
+        return _step(own, numerics, device, cost, fixed, stages, _beside(record, case))
     except UsageError as error:
         return Prediction.unknown(str(error))
+
+
+class Beside(Enum):
+    """What a stage does while the core is computed."""
+
+    NOTHING = 0
+    MESSAGES = 1
+    BORDER = 2  # with packing, messages and unpacking
+
+
+def _beside(record: Record, case: Case) -> Beside:
+    if case.facts.get("overlap") is False or _is_native(record):
+        return Beside.NOTHING
+    return Beside.BORDER if case.facts.get("border_apart") else Beside.MESSAGES
+
+
+def _is_native(record: Record) -> bool:
+    """Whether the cores that move messages are those that compute."""
+    return any(rank.device and rank.device.runtime == "native" for rank in record.ranks)
 
 
 def _stays(case: Case) -> bool:
@@ -229,11 +259,10 @@ def _step(
     cost: Cost,
     fixed: Fixed,
     stages: float,
-    *,
-    overlaps: bool,
+    beside: Beside,
 ) -> Prediction:
     """A step on the slowest rank."""
-    each = [_parts(one, numerics, device, cost, fixed, overlaps) for one in own]
+    each = [_parts(one, numerics, device, cost, fixed, beside) for one in own]
     slowest = max(each, key=lambda parts: sum(parts.values()))
     parts = {name: stages * one for name, one in slowest.items()}
     parts[LAUNCHES] = parts.get(LAUNCHES, 0.0) + fixed.step_s
@@ -247,12 +276,15 @@ def partitions_of(record: Record, case: Case) -> list[Own]:
         raise UsageError("the record has no partitions")
     works = case.work_by_rank or [case.work] * record.world.ranks
     found: list[Own] = []
-    for one, work in zip(given, works, strict=True):
+    for one, work, rank in zip(given, works, record.ranks, strict=True):
         assert isinstance(one, dict)
         elements, core = float(str(one["elements"])), float(str(one["core"]))
         near = float(str(one["neighbours"]))
         message = work.bytes_sent / stages / near if near else 0.0
-        found.append(Own(core, elements - core, near, message))
+        cores = len(rank.cores) if _is_native(record) else 1
+        if case.facts.get("overlap") is False:  # one kernel computes all
+            core = elements
+        found.append(Own(core, elements - core, near, message, max(cores, 1)))
     return found
 
 
@@ -269,17 +301,22 @@ def _numerics(kind: str, order: int, flops: float) -> Numerics:
 
 
 def _parts(
-    own: Own, numerics: Numerics, device: DeviceTable, cost: Cost, fixed: Fixed, overlaps: bool
+    own: Own, numerics: Numerics, device: DeviceTable, cost: Cost, fixed: Fixed, beside: Beside
 ) -> dict[str, float]:
     """The terms of a stage on one rank."""
     each = elements_s(device, numerics, own.elements) / own.elements
-    core_s, border_s = own.core * each, own.border * each
+    core_s, border_s = own.weighed(own.core) * each, own.weighed(own.border) * each
     sends = own.neighbours > 0
     handed_s = (1 if fixed.stays else COMMANDS) * fixed.each_s
     comm_s = cost(own.neighbours, own.message_bytes) + handed_s if sends else 0.0
     rest_s = (KERNELS - COMMANDS if sends and not fixed.stays else 1) * fixed.each_s
-    exposed = exposed_s(comm_s, core_s if overlaps else 0.0)
     name = MEETINGS if fixed.stays else LAUNCHES
+    if sends and beside is Beside.BORDER:  # whose kernel starts beside the core's
+        rest_s = fixed.each_s
+        waits = exposed_s(comm_s + border_s + rest_s, core_s)
+        shown = min(border_s, waits)
+        return {ELEMENTS: core_s, BORDER: shown, MESSAGES: waits - shown, name: rest_s}
+    exposed = exposed_s(comm_s, 0.0 if beside is Beside.NOTHING else core_s)
     return {ELEMENTS: core_s, BORDER: border_s, MESSAGES: exposed, name: rest_s}
 
 
@@ -315,11 +352,12 @@ def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
             continue
         own = max(partitions_of(record, case), key=lambda one: one.elements)
         numerics = numerics_of(case)
-        stage = element = undisturbed_s(case) / float(str(case.facts["stages"])) / own.elements
+        weighed = own.weighed(own.core) + own.weighed(own.border)
+        stage = element = undisturbed_s(case) / float(str(case.facts["stages"])) / weighed
         comm = cost(own.neighbours, own.message_bytes) if own.neighbours else 0.0
         for _ in range(8):
-            exposed = exposed_s(comm, own.core * element)
-            element = max(stage - exposed / own.elements, stage / 4)
+            exposed = comm if _is_native(record) else exposed_s(comm, own.core * element)
+            element = max(stage - exposed / weighed, stage / 4)
         held = own.elements * numerics.held
         rows.append(rate(BENCHMARK, numerics.part, 1, element, source, held))
     return rows
@@ -419,7 +457,7 @@ def _forecast_of_kernels(system: System, scenario: Scenario, elements: float) ->
     own = Own(max(elements / scenario.ranks - border, 0), border, near, message)
     numerics = _numerics(scenario.type, 0, FLOP_AN_ELEMENT)
     fixed = _fixed(device, STEPS if stays else None)
-    found = _step([own], numerics, device, cost, fixed, 1, overlaps=True)
+    found = _step([own], numerics, device, cost, fixed, 1, Beside.MESSAGES)
     beyond = too_many(system, scenario)
     if not part.is_known and near:
         beyond = beyond or "no published mesh has this partition: estimated"
