@@ -143,6 +143,20 @@ def test_distances_are_equal_bits_for_any_variant_ranks_and_delta(tmp_path: Path
     assert len(found) == 1
 
 
+def test_kernels_send_what_they_find(tmp_path: Path) -> None:
+    """Over a port; the levels are those of exchanged bitmaps."""
+    words = ["--variant", "device", "--scale", "9", "--roots", "2", "--transport", "peer"]
+    levels = []
+    for approach, wanted in (("device-streaming", "kernels"), ("host-buffered", "bitmaps")):
+        asked = [*words, "--approach", approach, "--format", "none"]
+        status, record, said = run(tmp_path, 2, *asked, devices=True)
+        assert status == 0, said
+        facts = [case["facts"] for case in record["cases"]]
+        assert {one["discoveries"] for one in facts} == {f"by {wanted}"}
+        levels.append([one["level_vertices"] for one in facts])
+    assert levels[0] == levels[1]
+
+
 def test_devices_have_the_hosts_rows_and_distances(tmp_path: Path) -> None:
     """Of the same roots: edges in the tree, levels, and the distances' bits."""
     words = ["--kernel", "both", "--scale", "9", "--roots", "3", "--format", "none"]
