@@ -17,7 +17,7 @@ from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.engine.program import shmem_engine
 from plumbline.launch.launchers import LaunchRequest, plan_launch
-from tests.launching import PATIENCE_S, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, program, record_of_killed
 
 ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -147,8 +147,8 @@ def test_kernels_send_what_they_find(tmp_path: Path) -> None:
     """Over a port; the levels are those of exchanged bitmaps."""
     words = ["--variant", "device", "--scale", "9", "--roots", "2", "--transport", "peer"]
     levels = []
-    for approach, wanted in (("device-streaming", "kernels"), ("host-buffered", "bitmaps")):
-        asked = [*words, "--approach", approach, "--format", "none"]
+    for wanted in ("kernels", "bitmaps"):
+        asked = [*words, "--discoveries", wanted, "--format", "none"]
         status, record, said = run(tmp_path, 2, *asked, devices=True)
         assert status == 0, said
         facts = [case["facts"] for case in record["cases"]]
@@ -273,6 +273,26 @@ def test_over_openshmem(tmp_path: Path, ranks: int) -> None:
     ]
     assert hashes[0] == hashes[1]
     assert len(hashes[0]) == 1 + 4
+
+
+ENGINES = {
+    "Open MPI": ENGINE,
+    "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin"))
+    / "plumb-mpi",
+    **({} if SHMEM is None else {"OpenSHMEM": SHMEM.path}),
+}
+
+
+@pytest.mark.parametrize("library", ENGINES)
+def test_a_killed_rank_ends_the_run(tmp_path: Path, library: str) -> None:
+    """Most of the time it is within a level; the searches before are in the record."""
+    if not ENGINES[library].exists():
+        pytest.skip(f"there is no {ENGINES[library]}")
+    words = ("--variant", "put-atomic", "--scale", "14", "--roots", "1000")
+    engine = ENGINES[library]
+    record = record_of_killed(tmp_path, 2, "graph500", *words, finished=2, engine=engine)
+    assert record["status"] in ("running", "aborted")
+    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
 
 
 def test_messages_need_mpi(tmp_path: Path) -> None:

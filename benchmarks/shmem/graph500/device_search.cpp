@@ -29,7 +29,7 @@ class DeviceSearch final : public Search {
         parents_(layout_.count(), unreached),
         device_parents_(std::max<std::uint64_t>(layout_.count(), 1)) {
     allocate(session);
-    if (team_.size() > 1) discoveries_ = Discoveries::open(session, team, on_device, own_words());
+    if (team_.size() > 1 && plan.discoveries != "bitmaps") open_discoveries(session, plan.discoveries == "kernels");
     set_kernels();
     if (shape_.channels)
       for (auto* const queue : {&reading_, &expanding_}) *queue = session.device.make_queue();
@@ -138,6 +138,14 @@ class DeviceSearch final : public Search {
       if (local >= layout_.count() || graph_.degree(local) == 0)
         isolated[local / 32] |= std::uint32_t{1} << (local % 32);
     write(isolated, *isolated_);
+  }
+
+  void open_discoveries(Session& session, bool needed) {
+    try {
+      discoveries_ = Discoveries::open(session, team_, on_device_, own_words());
+    } catch (const Unsupported&) {  // on all ranks
+      if (needed) throw;
+    }
   }
 
   void set_kernels() {

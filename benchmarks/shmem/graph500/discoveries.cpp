@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "world/collect.hpp"
+
 namespace plumb::graph500 {
 
 namespace {
@@ -36,10 +38,12 @@ std::unique_ptr<Buffer> zeroed(Session& session, std::size_t bytes, bool is_shar
 std::unique_ptr<Discoveries> Discoveries::open(Session& session, Team& team, const DeviceGraph& graph,
                                                std::uint32_t own_words) {
   const TransportInfo& info = session.transport->info();
-  if (info.name != "peer" || info.scheduled_by != "device" || info.landing != "streaming") return nullptr;
+  if (info.name != "peer" || info.landing != "streaming")
+    throw Unsupported("kernels send what they find over --transport peer, with --approach device-streaming");
   std::unique_ptr<Discoveries> all(new Discoveries(session, team, graph, own_words));
-  const std::uint64_t fits = all->fit(session.device.info()) ? 1 : 0;
-  return team.all_reduce(fits, Fold::minimum) == 1 ? std::move(all) : nullptr;
+  for (const std::string& problem : all_texts(session.world, all->problem_with(session.device.info())))
+    if (!problem.empty()) throw Unsupported(problem);
+  return all;
 }
 
 Discoveries::Discoveries(Session& session, Team& team, const DeviceGraph& graph, std::uint32_t own_words)
@@ -69,8 +73,11 @@ Discoveries::Discoveries(Session& session, Team& team, const DeviceGraph& graph,
   port_ = session.transport->open_port(exchange, source, "discover");
 }
 
-bool Discoveries::fit(const DeviceInfo& info) const {
-  return port_->groups() <= std::max(1u, info.compute_units);
+std::string Discoveries::problem_with(const DeviceInfo& info) const {
+  if (port_->groups() <= std::max(1u, info.compute_units)) return "";
+  return fmt::format(
+      "{} has {} compute units, too few for {} groups that send what they find: use --discoveries bitmaps", info.name,
+      info.compute_units, port_->groups());
 }
 
 void Discoveries::run(Queue& earlier, const std::vector<KernelArgument>& of_level) {

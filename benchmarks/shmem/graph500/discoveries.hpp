@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "benchmarks/shmem/graph500/device_graph.hpp"
@@ -14,7 +15,8 @@ namespace plumb::graph500 {
 
 class Discoveries {
  public:
-  // Null where the transport has no port for it, or a device has no room for all kernels at the same time. Collective.
+  // Throws Unsupported, on all ranks, where the transport has no port for it, or a device has no room for all kernels
+  // at the same time. Collective.
   static std::unique_ptr<Discoveries> open(Session& session, Team& team, const DeviceGraph& graph,
                                            std::uint32_t own_words);
 
@@ -24,7 +26,7 @@ class Discoveries {
 
  private:
   Discoveries(Session& session, Team& team, const DeviceGraph& graph, std::uint32_t own_words);
-  bool fit(const DeviceInfo& info) const;
+  std::string problem_with(const DeviceInfo& info) const;  // "" = none
 
   std::uint32_t own_words_, kernels_;
   std::uint64_t most_packets_;  // of a group

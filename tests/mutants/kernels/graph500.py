@@ -12,7 +12,7 @@ UP = (*USUAL, "--alpha", "1e9", "--beta", "1e9")
 FPGA = ("--variant", "device", "--scale", "7", "--edgefactor", "2", "--roots", "2")
 PATHS = (*USUAL, "--kernel", "sssp")
 SHARED = (*UP, "--edgefactor", "16", "--lanes", "4")  # rows longer than 4 are left to look_on
-PORT = (*DOWN, "--transport", "peer")
+PORT = (*DOWN, "--transport", "peer", "--discoveries", "kernels")
 PACKETS = (*PORT, "--scale", "15")  # several of a group in a level
 # A rank that is bound to a core has one compute unit, but needs one for each neighbour.
 UNITS = {"POCL_MAX_PTHREAD_COUNT": "4", "POCL_CPU_MAX_CU_COUNT": "4"}
@@ -408,7 +408,7 @@ SOUND = [
     Sound(("--variant", "device", "--scale", "14", "--roots", "4")),
     Sound(DOWN, ranks=3),
     Sound((*USUAL, "--transport", "peer"), ranks=2),
-    Sound((*USUAL, "--transport", "peer"), ranks=3, variables=UNITS),
+    Sound((*USUAL, "--transport", "peer", "--discoveries", "kernels"), ranks=3, variables=UNITS),
     Sound(PACKETS, ranks=2),
     Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
     Sound((*USUAL, "--kernel", "both"), ranks=2),
