@@ -40,7 +40,8 @@ def run(
 
 
 @pytest.mark.parametrize(
-    ("ranks", "scale", "edges"), [(1, 12, 65327), (2, 10, 16239), (3, 8, 4011), (2, 14, 261818)]
+    ("ranks", "scale", "edges"),
+    [(1, 12, 65327), (2, 10, 16239), (3, 8, 4011), (7, 8, 4011), (8, 8, 4011), (2, 14, 261818)],
 )
 def test_counts_are_the_references(tmp_path: Path, ranks: int, scale: int, edges: int) -> None:
     words = ["--scale", str(scale), "--roots", "8", "--variant", "all", "--threads", "2"]
@@ -293,6 +294,30 @@ def test_a_killed_rank_ends_the_run(tmp_path: Path, library: str) -> None:
     record = record_of_killed(tmp_path, 2, "graph500", *words, finished=2, engine=engine)
     assert record["status"] in ("running", "aborted")
     assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+
+
+@pytest.mark.skipif(SHMEM is None, reason="there is no plumb-shmem")
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--variant messages", "--variant messages needs MPI"),
+        ("--variant put-atomic --scale 22 --edgefactor 1", "give the symmetric heap more"),
+    ],
+)
+def test_bad_input_over_openshmem(words: str, sentence: str) -> None:
+    """The heap's 8 MiB are too few for the parents of 4 million vertices."""
+    assert SHMEM is not None
+    launch = plan_launch(LaunchRequest(1), SHMEM, os.environ)
+    done = subprocess.run(
+        launch.command(SHMEM.path, ["graph500", *words.split(), "--record", "none"]),
+        env={**os.environ, **launch.environment, "SHMEM_SYMMETRIC_HEAP_SIZE": "8M"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert sentence in done.stdout + done.stderr
 
 
 def test_messages_need_mpi(tmp_path: Path) -> None:
