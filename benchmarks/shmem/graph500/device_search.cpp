@@ -142,6 +142,7 @@ class DeviceSearch final : public Search {
 
   void open_discoveries(Session& session, bool needed) {
     try {
+      if (shape_.channels) throw Unsupported("kernels joined by channels exchange bitmaps: use --discoveries bitmaps");
       discoveries_ = Discoveries::open(session, team_, on_device_, own_words());
     } catch (const Unsupported&) {  // on all ranks
       if (needed) throw;

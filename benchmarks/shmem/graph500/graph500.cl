@@ -89,6 +89,10 @@ __kernel void cut(__global const uint* restrict level, __global uint* restrict n
   }
 }
 
+#if defined(PORT_KERNEL) && defined(ALONE)  // one work item has a group's work
+#undef LANES
+#define LANES 1
+#endif
 // Top-down: follows the tasks' edges to own vertices; the first to find one is its parent. Of `at_once` teams of LANES
 // work items, that of `item` takes every at_once-th task.
 void follow_tasks(const ulong item, const ulong at_once, GLOBAL_PTR(const uint) restrict tasks,

@@ -410,6 +410,7 @@ SOUND = [
     Sound((*USUAL, "--transport", "peer"), ranks=2),
     Sound((*USUAL, "--transport", "peer", "--discoveries", "kernels"), ranks=3, variables=UNITS),
     Sound(PACKETS, ranks=2),
+    Sound((*PORT, "--lanes", "4"), ranks=2),
     Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
     Sound((*USUAL, "--kernel", "both"), ranks=2),
     Sound((*PATHS, "--delta", "0.4")),
