@@ -21,7 +21,8 @@ class DeltaStepping : public Search {
   std::span<float> distances() override { return std::span(best_).subspan(layout_.first(), layout_.count()); }
   void run(Vertex root) override;
   Json facts() const override {
-    return {{"buckets", buckets_emptied_}, {"rounds", rounds_}, {"ends_relaxed", relaxed_}, {"relaxations_sent", sent_}};
+    return {
+        {"buckets", buckets_emptied_}, {"rounds", rounds_}, {"ends_relaxed", relaxed_}, {"relaxations_sent", sent_}};
   }
 
  protected:
