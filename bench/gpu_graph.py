@@ -113,16 +113,23 @@ def search(bench: Bench, wish: argparse.Namespace) -> None:
     print(f"  ours / the better peer: {medians['ours'] / peer:.2f}, target 0.95")
     gpus, scale = 2, wish.scale + 1
     while gpus <= wish.gpus:
-        record = bench.ours(
-            gpus, f"graph500-{gpus}", "graph500", "--scale", scale, "--roots", wish.roots
-        )
-        rate = searched(record)[0]
-        waited = statistics.median(case["facts"]["exchange_seconds"] for case in record["cases"])
-        print(
-            f"graph500 scale {scale}, {gpus} GPUs over peer: {rate:.1f} GTEPS, {rate / medians['ours']:.2f} times one; "
-            f"{waited * 1e6:.0f} us a search after the kernels"
-        )
+        for discoveries in ("kernels", "bitmaps"):
+            several(bench, wish, gpus, scale, discoveries, medians["ours"])
         gpus, scale = 2 * gpus, scale + 1
+
+
+def several(
+    bench: Bench, wish: argparse.Namespace, gpus: int, scale: int, discoveries: str, one: float
+) -> None:
+    """graph500 on several GPUs: GTEPS, beside ``one``'s."""
+    words = ["--scale", scale, "--roots", wish.roots, "--discoveries", discoveries]
+    record = bench.ours(gpus, f"graph500-{gpus}-{discoveries}", "graph500", *words)
+    rate = searched(record)[0]
+    waited = statistics.median(case["facts"]["exchange_seconds"] for case in record["cases"])
+    print(
+        f"graph500 scale {scale}, {gpus} GPUs over peer, discoveries by {discoveries}: {rate:.1f} GTEPS, "
+        f"{rate / one:.2f} times one; {waited * 1e6:.0f} us a search after the kernels"
+    )
 
 
 def align(bench: Bench, wish: argparse.Namespace) -> None:

@@ -50,7 +50,9 @@ def launch_command(ranks: int, path: Path, *words: str) -> tuple[list[str], dict
     return launch.command(path, list(words)), {**os.environ, **launch.environment, **ENVIRONMENT}
 
 
-def record_of_killed(folder: Path, ranks: int, *words: str, finished: int = 0) -> dict[str, Any]:
+def record_of_killed(
+    folder: Path, ranks: int, *words: str, finished: int = 0, engine: Path | None = None
+) -> dict[str, Any]:
     """The record in `folder` of an engine whose last rank is killed at work, after so many cases; it must end soon.
 
     The watchdog, which ends whatever else does not, is told to wait for longer than that.
@@ -58,7 +60,8 @@ def record_of_killed(folder: Path, ranks: int, *words: str, finished: int = 0) -
     path = folder / "record.json"
     quiet = ("--record", str(path), "--progress", "none", "--format", "none")
     patient = ("--timeout", str(2 * PATIENCE_S))
-    command, environment = launch_command(ranks, program("plumb-mpi"), *words, *quiet, *patient)
+    path_of_engine = engine or program("plumb-mpi")
+    command, environment = launch_command(ranks, path_of_engine, *words, *quiet, *patient)
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as launcher:
         begin = time.monotonic()
         while time.monotonic() < begin + PATIENCE_S:
@@ -92,7 +95,7 @@ def _running(folder: Path) -> list[int]:
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             words = (entry / "cmdline").read_bytes().split(b"\0")
-            if words[0].endswith(b"/plumb-mpi") and any(
+            if words[0].endswith((b"/plumb-mpi", b"/plumb-shmem")) and any(
                 os.fsencode(folder) in one for one in words
             ):
                 found.append(int(entry.name))

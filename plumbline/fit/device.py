@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from plumbline.fit.figures import SOURCE, Figure, Fitted, measured, noise_of
 from plumbline.fit.regression import Estimate, location, robust_line
+from plumbline.model.benchmarks import graph500, ssca1
+from plumbline.model.message_cost import free
 from plumbline.model.roofline import sharers
 from plumbline.record.record import Case, Record
-from plumbline.system.device import DeviceTable, Link, Memory, Peak, RandomUpdates
+from plumbline.system.device import DeviceTable, Link, Memory, OwnWork, Peak, RandomUpdates
 from plumbline.system.segments import Segment
 
 _MEMORY = {"dot": "read", "copy": "copy", "scale": "copy"}
@@ -23,6 +25,8 @@ def fit_device(records: Sequence[Record], table: DeviceTable) -> tuple[DeviceTab
         for key, value, part in make(ours, table):
             changes[key] = value
             parts.append(part)
+    if (rows := _work(records, table, parts)) is not None:
+        changes["work"] = rows
     own = records[0].ranks[0].device
     if changes and own is not None:
         changes = {"name": own.name, "cache_bytes": own.cache_bytes, **changes}
@@ -71,6 +75,24 @@ def _location(
     ratios = [(key, middle.value / rate) for key, rate, _ in rates]
     figure = Figure(name, middle.scaled(factor), unit)
     return float(f"{middle.value * factor:.5g}"), Fitted(what, [figure], ratios)
+
+
+def _work(
+    records: Sequence[Record], table: DeviceTable, parts: list[Fitted]
+) -> list[OwnWork] | None:
+    """Rates of searches and alignments on one rank, and the table's others; None without any."""
+    found: list[OwnWork] = []
+    for name, model in (("graph500", graph500), ("ssca1", ssca1)):
+        ours = [one for one in records if one.benchmark.name == name and one.world.ranks == 1]
+        rows = model.learn(ours, free, SOURCE)
+        noise = noise_of([case for one in ours for case in one.cases])
+        for row in rows:
+            part = Estimate(row.per_s, row.per_s * (1 - 2 * noise), row.per_s * (1 + 2 * noise))
+            parts.append(Fitted(f"work of {name}, {row.part}", [Figure("rate", part, "/s")]))
+        found += rows
+    fitted = {(row.benchmark, row.part) for row in found}
+    kept = [row for row in table.work if (row.benchmark, row.part) not in fitted]
+    return [*kept, *found] if found else None
 
 
 def _memory(records: Sequence[Record], table: DeviceTable) -> _Found:

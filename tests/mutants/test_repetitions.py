@@ -18,6 +18,9 @@ pytestmark = pytest.mark.skipif(
     not MUTANTS.exists(), reason="the mutants are not built (make build)"
 )
 
+OF_STRINGS = (
+    *("--variant", "device", "--runtime", "opencl", "--scale", "8", "--minimum-score", "9"),
+)
 RUNS = {
     "stream": ("--elements", "1003"),
     "fft": ("--size", "3,9", "--batch", "5"),
@@ -31,6 +34,8 @@ RUNS = {
     "gemm-library": ("--size", "33", "--variant", "library"),
     "shallow_water": ("--steps", "5", "--size", "0"),
     "npb_mg": ("--class", "S", "--variant", "device", "--runtime", "opencl"),
+    "ssca1-tiles": (*OF_STRINGS, "--form", "tiles"),
+    "ssca1-strips": (*OF_STRINGS, "--form", "strips"),
 }
 RIGHT = ("stale/link/read", "stale/natural/read")
 """Only reads from the device are timed here, and these it does."""
@@ -63,10 +68,12 @@ def test_a_repetition_left_out_by_one_rank_is_seen(tmp_path: Path) -> None:
     assert set(outcomes) == {"failed"}
 
 
-def test_searches_left_out_are_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+def test_searches_left_out_are_seen(tmp_path: Path, kernel: str) -> None:
     """Each search of graph500 runs once: here they are repetitions of each other."""
     words = ("--variant", "device", "--runtime", "opencl", "--scale", "8", "--roots", "3")
+    words += ("--kernel", kernel)
     _, record = run(tmp_path, 1, "mutant-repetitions-graph500", *words)
     passed = {case["key"] for case in record["cases"] if case["outcome"]["status"] == "passed"}
     right = {"stale": (0,), "dead": (0,), "middle": (0, 1)}
-    assert passed == {f"{way}/bfs/device/{i}" for way, those in right.items() for i in those}
+    assert passed == {f"{way}/{kernel}/device/{i}" for way, those in right.items() for i in those}

@@ -17,7 +17,7 @@ from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.engine.program import shmem_engine
 from plumbline.launch.launchers import LaunchRequest, plan_launch
-from tests.launching import PATIENCE_S, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, program, record_of_killed
 
 ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -40,7 +40,8 @@ def run(
 
 
 @pytest.mark.parametrize(
-    ("ranks", "scale", "edges"), [(1, 12, 65327), (2, 10, 16239), (3, 8, 4011), (2, 14, 261818)]
+    ("ranks", "scale", "edges"),
+    [(1, 12, 65327), (2, 10, 16239), (3, 8, 4011), (7, 8, 4011), (8, 8, 4011), (2, 14, 261818)],
 )
 def test_counts_are_the_references(tmp_path: Path, ranks: int, scale: int, edges: int) -> None:
     words = ["--scale", str(scale), "--roots", "8", "--variant", "all", "--threads", "2"]
@@ -141,6 +142,20 @@ def test_distances_are_equal_bits_for_any_variant_ranks_and_delta(tmp_path: Path
         hashes = [case["facts"]["distances_hash"] for case in record["cases"]]
         found |= {tuple(hashes[:4]), tuple(hashes[4:])}
     assert len(found) == 1
+
+
+def test_kernels_send_what_they_find(tmp_path: Path) -> None:
+    """Over a port; the levels are those of exchanged bitmaps."""
+    words = ["--variant", "device", "--scale", "9", "--roots", "2", "--transport", "peer"]
+    levels = []
+    for wanted in ("kernels", "bitmaps"):
+        asked = [*words, "--discoveries", wanted, "--format", "none"]
+        status, record, said = run(tmp_path, 2, *asked, devices=True)
+        assert status == 0, said
+        facts = [case["facts"] for case in record["cases"]]
+        assert {one["discoveries"] for one in facts} == {f"by {wanted}"}
+        levels.append([one["level_vertices"] for one in facts])
+    assert levels[0] == levels[1]
 
 
 def test_devices_have_the_hosts_rows_and_distances(tmp_path: Path) -> None:
@@ -259,6 +274,50 @@ def test_over_openshmem(tmp_path: Path, ranks: int) -> None:
     ]
     assert hashes[0] == hashes[1]
     assert len(hashes[0]) == 1 + 4
+
+
+ENGINES = {
+    "Open MPI": ENGINE,
+    "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin"))
+    / "plumb-mpi",
+    **({} if SHMEM is None else {"OpenSHMEM": SHMEM.path}),
+}
+
+
+@pytest.mark.parametrize("library", ENGINES)
+def test_a_killed_rank_ends_the_run(tmp_path: Path, library: str) -> None:
+    """Most of the time it is within a level; the searches before are in the record."""
+    if not ENGINES[library].exists():
+        pytest.skip(f"there is no {ENGINES[library]}")
+    words = ("--variant", "put-atomic", "--scale", "14", "--roots", "1000")
+    engine = ENGINES[library]
+    record = record_of_killed(tmp_path, 2, "graph500", *words, finished=2, engine=engine)
+    assert record["status"] in ("running", "aborted")
+    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+
+
+@pytest.mark.skipif(SHMEM is None, reason="there is no plumb-shmem")
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--variant messages", "--variant messages needs MPI"),
+        ("--variant put-atomic --scale 22 --edgefactor 1", "give the symmetric heap more"),
+    ],
+)
+def test_bad_input_over_openshmem(words: str, sentence: str) -> None:
+    """The heap's 8 MiB are too few for the parents of 4 million vertices."""
+    assert SHMEM is not None
+    launch = plan_launch(LaunchRequest(1), SHMEM, os.environ)
+    done = subprocess.run(
+        launch.command(SHMEM.path, ["graph500", *words.split(), "--record", "none"]),
+        env={**os.environ, **launch.environment, "SHMEM_SYMMETRIC_HEAP_SIZE": "8M"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert sentence in done.stdout + done.stderr
 
 
 def test_messages_need_mpi(tmp_path: Path) -> None:

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
 from plumbline.base.toml import toml_text
+from plumbline.fit.device import fit_device
+from plumbline.model import delta_stepping, device_tiles
 from plumbline.model.benchmarks import forecaster_of, graph500, ssca1
 from plumbline.model.benchmarks.graph500 import Asked, Level
+from plumbline.model.delta_stepping import Paths
 from plumbline.model.forecast import Scenario
 from plumbline.model.message_cost import free
 from plumbline.model.simulate import Timeline
@@ -21,7 +24,7 @@ from plumbline.model.simulate import graph500 as searching
 from plumbline.model.simulate import ssca1 as scoring
 from plumbline.record.record import Record
 from plumbline.report.simulation import SimulationRequest, simulate
-from plumbline.system.device import DeviceTable, Memory, OwnWork, RandomUpdates
+from plumbline.system.device import DeviceTable, Launch, Memory, OwnWork, Peak, RandomUpdates
 from plumbline.system.files import load_system
 from plumbline.system.segments import Segment
 from plumbline.system.system import Figures, Identity, MeasuredTransfer, System
@@ -138,6 +141,79 @@ def test_rates_are_learnt_from_searches() -> None:
     assert max(ratios) >= 0.999
 
 
+def test_a_fit_has_the_rates_of_one_rank() -> None:
+    sizes = {"level_vertices": [1, 100, 2000, 500], "level_ends": [10, 4000, 20000, 1990]}
+    document = json.loads(record(**sizes).model_dump_json())
+    document["ranks"] = document["ranks"][:1]
+    document["world"]["ranks"] = 1
+    for case in document["cases"]:
+        case["facts"]["level_seconds"] = [1e-6, 4e-5, 3e-5, 1e-6]
+        case["labels"]["variant"] = "device"
+        for kept in (case["samples"], case["paused"]):
+            kept["by_rank"] = kept["by_rank"][:1]
+        del case["tallies_by_rank"]
+    others = OwnWork(benchmark="graph500", part="paths", per_s=1, source="")
+    device, parts = fit_device([Record.model_validate(document)], DeviceTable(work=[others]))
+    assert [row.part for row in device.work] == ["paths", "top-down", "bottom-up"]
+    assert device.work[1].per_s == pytest.approx(4000 / 4e-5)
+    assert [part.what for part in parts] == [
+        "work of graph500, top-down",
+        "work of graph500, bottom-up",
+    ]
+
+
+# --- shortest paths ------------------------------------------------------------------------------
+
+
+def paths(variant: str = "messages", ranks: int = 1, **known: float) -> Paths:
+    cost = free if ranks == 1 else line
+    return Paths(4096, 2600, 26000, 40, 12, ranks, variant, cost, **known)
+
+
+def test_a_search_for_paths_is_its_rounds() -> None:
+    device = DeviceTable(
+        work=[OwnWork(benchmark="graph500", part="paths", per_s=1e8, source="")],
+        launch=Launch(wait_us=10, row_us=4, source=""),
+    )
+
+    def parts(asked: Paths) -> dict[str, float]:
+        return graph500.parts_of_paths(asked, device)
+
+    assert parts(paths()) == {delta_stepping.RELAXED: pytest.approx(1.1 * 26000 / 1e8)}
+    two = parts(paths(ranks=2, relaxed=15000.0, sent=4094.0))
+    assert two[delta_stepping.RELAXED] == pytest.approx(15000 / 1e8)
+    assert two[delta_stepping.SENT] == pytest.approx(2 * line(1, 4094 * 8) + 40 * line(1, 8))
+    assert two[delta_stepping.AGREED] == pytest.approx(41 * line(1, 8))
+    one = parts(paths("device"))
+    assert one[delta_stepping.RELAXED] == pytest.approx(2.1 * 26000 / 1e8)
+    assert one[delta_stepping.LAUNCHED] == pytest.approx((54 * 14 + 82 * 4) * 1e-6)
+    gathered = parts(paths("device", 2))[delta_stepping.GATHERED]
+    assert gathered == pytest.approx(54 * (line(1, 256) + line(1, 8192)))
+
+
+def test_relaxations_sent_are_those_measured() -> None:
+    """Means of four searches each of a graph of scale 14, on two and four ranks, and of scale 18."""
+    for ranks, reached, edges, sent in (
+        (2, 12550, 261818, 14150),
+        (4, 12550, 261818, 16812),
+        (2, 173585, 4193472, 170356),
+    ):
+        asked = Paths(0, reached, 2 * edges, 0, 0, ranks, "messages", line)
+        assert delta_stepping.sent_of(asked) == pytest.approx(sent, rel=0.15)
+
+
+def test_rates_of_paths_are_learnt() -> None:
+    run = record(rounds=40, buckets=12)
+    for case in run.cases:
+        case.labels["kernel"] = "sssp"
+    (row,) = graph500.learn([run], line, "measured")
+    assert row.part == "paths"
+    (found, *_) = graph500.expect(run, Figures(None, DeviceTable(work=[row]))).values()
+    assert found.reason == "the system has no figures of the transport mpi"
+    figures = Figures(None, DeviceTable(work=[row]), transfers=[TRANSFER])
+    assert all(one.parts for one in graph500.expect(run, figures).values())
+
+
 # --- SSCA1 ---------------------------------------------------------------------------------------
 
 
@@ -149,6 +225,41 @@ def test_blocked_is_cells_fill_and_tiles() -> None:
     assert parts[ssca1.TILES] == pytest.approx(line(1, 128 * 2 * 4))
     with pytest.raises(UsageError, match="rows for 260 ranks, not 300"):
         ssca1.scenario_of(Scenario(operation="32 bits", size=24.0, ranks=300))
+
+
+def test_turns_are_those_of_all_diagonals() -> None:
+    for rows, columns, at_once in ((1, 5, 2), (3, 3, 1), (4, 7, 2), (7, 4, 3), (5, 5, 8)):
+        diagonals = [
+            sum(1 for r in range(rows) if 0 <= d - r < columns) for d in range(rows + columns - 1)
+        ]
+        assert device_tiles.turns(rows, columns, at_once) == sum(
+            -(-one // at_once) for one in diagonals
+        )
+
+
+def test_devices_score_tiles_and_strips() -> None:
+    tiles = device_tiles.Tiles(4, 6, 256, 256, 2, 32, "work items", at_once=2)
+    assert (tiles.behind, tiles.launches) == (3, 9)
+    assert device_tiles.tiles_before(tiles) == 4 * 5 / 2
+    each = 256 * 256 * 1e-9
+    parts = device_tiles.tiles_parts(tiles, 1e-9, line, 5e-6)
+    assert parts[device_tiles.CELLS] == pytest.approx(24 * each)
+    assert parts[device_tiles.FILL] == pytest.approx((28 - 24 + 10) * each)
+    assert parts[device_tiles.TILES] == pytest.approx(line(1, 256 * 2 * 4))
+    assert parts[device_tiles.LAUNCHED] == pytest.approx((9 + 4) * 5e-6)
+    alone = device_tiles.strips_of(131151, 1, 32)
+    assert (alone.tiles, alone.strips, alone.launches) == (513, 1, 1)
+    assert set(device_tiles.tiles_parts(alone, 1e-12, line, 0)) == {device_tiles.CELLS}
+    pair = device_tiles.strips_of(131151, 2, 32)
+    assert (pair.columns, pair.strips, pair.behind) == (8256, 16, 4)
+
+
+def test_strips_are_forecast_by_the_peak() -> None:
+    device = DeviceTable(peaks=[Peak(type="float", gflop_s=44000, source="")])
+    system = System(system=Identity(name="s", description="", source=""), device=device)
+    wanted = Scenario(operation="strips, 32 bits", size=34.0, ranks=1)
+    point = ssca1.forecast(system, wanted)
+    assert point.value == pytest.approx(1000, rel=0.01)  # GCUPS of 11 instructions a cell
 
 
 # --- simulations ---------------------------------------------------------------------------------

@@ -145,7 +145,9 @@ def test_one_result_for_every_variant_and_number_of_ranks(tmp_path: Path) -> Non
     words = ["--scale", "10", "--variant", "all", "--threads", "2", "--repetitions", "2"]
     words += ["--minimum-score", "9"]
     results = set()
-    for ranks, engine, bits in [(1, ENGINE, "32"), (3, ENGINE, "16"), (2, SHMEM, "16")]:
+    for ranks, engine, bits in [
+        *((1, ENGINE, "32"), (3, ENGINE, "16"), (8, ENGINE, "32"), (2, SHMEM, "16"))
+    ]:
         if engine is None:
             continue
         at = engine if isinstance(engine, Path) else engine.path

@@ -47,7 +47,7 @@ void DeltaStepping::run(Vertex root) {
   std::fill(waits_in_.begin(), waits_in_.end(), in_none);
   std::fill(settled_in_.begin(), settled_in_.end(), 0);
   for (auto& bucket : buckets_) bucket.clear();
-  buckets_emptied_ = rounds_ = 0;
+  buckets_emptied_ = rounds_ = relaxed_ = sent_ = 0;
   if (layout_.is_mine(root)) shorten(root - layout_.first(), root, 0);
   for (std::uint64_t bucket = next_bucket(0); bucket != no_bucket;) {
     ++buckets_emptied_;
@@ -86,6 +86,7 @@ void DeltaStepping::relax_heavy() {
 void DeltaStepping::relax(std::uint64_t local, std::uint64_t begin, std::uint64_t end) {
   const Vertex vertex = layout_.first() + local;
   const float distance = best_[vertex];
+  relaxed_ += end - begin;
   for (std::uint64_t i = begin; i < end; ++i) {
     const std::uint32_t found = graph_.neighbours[i];
     const float candidate = distance + graph_.weights[i];
@@ -94,6 +95,7 @@ void DeltaStepping::relax(std::uint64_t local, std::uint64_t begin, std::uint64_
       shorten(found - layout_.first(), vertex, candidate);
     } else {
       best_[found] = candidate;
+      ++sent_;
       const int owner = layout_.owner(found);
       courier_->send(owner, (found - layout_.first_of(owner)) << 32 | vertex);
       courier_->send(owner, std::bit_cast<std::uint32_t>(candidate));

@@ -20,7 +20,10 @@ class DeltaStepping : public Search {
   std::span<Parent> parents() override { return parents_; }
   std::span<float> distances() override { return std::span(best_).subspan(layout_.first(), layout_.count()); }
   void run(Vertex root) override;
-  Json facts() const override { return {{"buckets", buckets_emptied_}, {"rounds", rounds_}}; }
+  Json facts() const override {
+    return {
+        {"buckets", buckets_emptied_}, {"rounds", rounds_}, {"ends_relaxed", relaxed_}, {"relaxations_sent", sent_}};
+  }
 
  protected:
   // Replaced by mutants.
@@ -51,6 +54,7 @@ class DeltaStepping : public Search {
   std::vector<std::uint64_t> settled_in_;  // of each vertex: number of the last bucket in whose `settled_` it is
   std::unique_ptr<Courier> courier_;
   std::uint64_t buckets_emptied_ = 0, rounds_ = 0;
+  std::uint64_t relaxed_ = 0, sent_ = 0;  // by this rank
 };
 
 }  // namespace plumb::graph500

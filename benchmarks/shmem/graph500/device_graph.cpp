@@ -111,7 +111,7 @@ DeviceGraph::DeviceGraph(Session& session, Team& team, const GraphPlan& plan, fl
       layout_(plan.vertices(), team.rank(), team.size()),
       delta_(delta),
       shape_(session.device.info(), lanes),
-      program_(session.device.build(session.source({file_of_kernels, embedded_text(file_of_kernels), options(plan)}))),
+      program_(session.device.build(source())),
       queue_(session.device.make_queue()),
       zero_(program_->kernel("zero")),
       place_ends_(program_->kernel("place_ends")),
@@ -124,6 +124,10 @@ DeviceGraph::DeviceGraph(Session& session, Team& team, const GraphPlan& plan, fl
 
 std::unique_ptr<Buffer> DeviceGraph::buffer(std::uint64_t bytes) const {
   return session_.device.allocate(std::max<std::uint64_t>(bytes, 64), session_.memory);
+}
+
+KernelSource DeviceGraph::source() const {
+  return session_.source({file_of_kernels, embedded_text(file_of_kernels), options(plan_)});
 }
 
 std::string DeviceGraph::options(const GraphPlan& plan) const {
@@ -259,7 +263,8 @@ DeviceBytes device_bytes(const GraphPlan& plan, int ranks, bool weighted) {
   const std::uint64_t messages = all > 1 ? all * aligned(12 * message_edges(plan, ranks)) : 0;
   const std::uint64_t first = 2 * of_end * share + 4 * bins * keys + messages;  // the list, and kernel 1's data
   const std::uint64_t tasks = 8 * tasks_of(ends, plan.vertices());
-  const std::uint64_t search = tasks + 4 * layout.count() + (weighted ? 5 : 1) * plan.vertices();
+  const std::uint64_t packets = all > 1 ? std::uint64_t{4} << 20 : 0;  // discoveries.hpp
+  const std::uint64_t search = packets + tasks + 4 * layout.count() + (weighted ? 5 : 1) * plan.vertices();
   return {adjacency + 4 * layout.count() + std::max(first, search) + 8 * message_alignment,
           std::max({4 * ends, tasks, 8 * share, 8 * (bins * plan.vertices() + 1)})};
 }

@@ -43,6 +43,7 @@ class DeviceGraph {
   Graph fetch();  // the rows, as they are on the device
 
   Program& program() { return *program_; }
+  KernelSource source() const;  // of all kernels
   const Shape& shape() const { return shape_; }
   const Adjacency& rows() const { return rows_; }
   // By vertex of the whole graph: own vertices (counted from 0) that it is a neighbour of. Of one rank, the rows.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "benchmarks/shmem/graph500/discoveries.hpp"
 #include "measure/clock.hpp"
 #include "transport/transport.hpp"
 #include "world/watchdog.hpp"
@@ -28,6 +29,7 @@ class DeviceSearch final : public Search {
         parents_(layout_.count(), unreached),
         device_parents_(std::max<std::uint64_t>(layout_.count(), 1)) {
     allocate(session);
+    if (team_.size() > 1 && plan.discoveries != "bitmaps") open_discoveries(session, plan.discoveries == "kernels");
     set_kernels();
     if (shape_.channels)
       for (auto* const queue : {&reading_, &expanding_}) *queue = session.device.make_queue();
@@ -85,7 +87,7 @@ class DeviceSearch final : public Search {
         look_up(turn);
       else
         follow(turn);
-      level = found_by_all(turn);
+      level = found_by_all(turn, discoveries_ && !bottom_up);
       level_seconds_.push_back(now_seconds() - begin);
       Waiting::progress();
     }
@@ -96,7 +98,10 @@ class DeviceSearch final : public Search {
   Json facts() const override {
     Json all{{"bottom_up_levels", bottom_up_levels_}, {"form", shape_.channels ? "channels" : "work items"}};
     if (level_seconds_.size() <= levels_timed) all["level_seconds"] = level_seconds_;
-    if (exchanges_[0]) all["exchange_seconds"] = exchange_seconds_;
+    if (exchanges_[0]) {
+      all["exchange_seconds"] = exchange_seconds_;
+      all["discoveries"] = discoveries_ ? "by kernels" : "by bitmaps";
+    }
     return all;
   }
 
@@ -135,6 +140,15 @@ class DeviceSearch final : public Search {
     write(isolated, *isolated_);
   }
 
+  void open_discoveries(Session& session, bool needed) {
+    try {
+      if (shape_.channels) throw Unsupported("kernels joined by channels exchange bitmaps: use --discoveries bitmaps");
+      discoveries_ = Discoveries::open(session, team_, on_device_, own_words());
+    } catch (const Unsupported&) {  // on all ranks
+      if (needed) throw;
+    }
+  }
+
   void set_kernels() {
     Program& program = on_device_.program();
     start_ = program.kernel("start");
@@ -147,9 +161,10 @@ class DeviceSearch final : public Search {
     Buffer *const list_begins = on_device_.lists().bounds.get(), *const lists = on_device_.lists().ends.get();
     start_->set({level(0), known_.get(), isolated_.get(), parents_buffer_.get(), totals_.get(), all, at, own,
                  static_cast<std::uint32_t>(layout_.count()), std::uint32_t{0}});
-    cut_->set({level(0), level(1), list_begins, tasks_.get(), totals_.get(), turn, all, at, own});
-    follow_->set({tasks_.get(), totals_.get(), list_begins, lists, begins, known_.get(), level(1),
-                  parents_buffer_.get(), turn, at});
+    // Without an exchange of bitmaps it clears the bits of all.
+    cut_->set({level(0), level(1), list_begins, tasks_.get(), totals_.get(), turn, all, discoveries_ ? 0 : at,
+               discoveries_ ? all : own});
+    follow_->set(arguments_of_follow(turn));
     look_up_->set({level(0), level(1), known_.get(), begins, neighbours, parents_buffer_.get(), tasks_.get(),
                    totals_.get(), turn, at, own});
     look_on_->set({level(0), level(1), known_.get(), begins, neighbours, parents_buffer_.get(), tasks_.get(),
@@ -172,13 +187,27 @@ class DeviceSearch final : public Search {
   std::size_t pitch() const { return aligned(4 * all_words()); }
   BufferView level(std::uint32_t turn) const { return {levels_.get(), turn * pitch(), 4 * all_words()}; }
 
+  std::vector<KernelArgument> arguments_of_follow(std::uint32_t turn) const {
+    return {tasks_.get(),
+            totals_.get(),
+            on_device_.lists().bounds.get(),
+            on_device_.lists().ends.get(),
+            on_device_.rows().bounds.get(),
+            known_.get(),
+            level(1 - turn),
+            parents_buffer_.get(),
+            turn,
+            own_at()};
+  }
+
   void follow(std::uint32_t turn) {
     cut_->set(0, level(turn));
     cut_->set(1, level(1 - turn));
     cut_->set(5, turn);
+    queue_->enqueue(*cut_, shape_.range());
+    if (discoveries_) return discoveries_->run(*queue_, arguments_of_follow(turn));
     follow_->set(6, level(1 - turn));
     follow_->set(8, turn);
-    queue_->enqueue(*cut_, shape_.range());
     queue_->enqueue(*follow_, shape_.range());
   }
 
@@ -234,22 +263,18 @@ class DeviceSearch final : public Search {
 
   // The level that was found in a turn, whose bits are on their way to all devices: what follows in the queue waits for
   // them, if it can. Meanwhile ranks agree on its size.
-  Size found_by_all(std::uint32_t turn) {
+  Size found_by_all(std::uint32_t turn, bool is_sent) {
     queue_->enqueue_read({totals_.get(), turn * sizeof(Totals), sizeof(Totals)}, told_->host_pointer());
-    CompiledExchange* const exchange = exchanges_[1 - turn].get();
-    if (exchange != nullptr) {
-      exchanges_[turn]->wait();  // the last one's end was seen by the queue alone
-      exchange->start_after(*queue_, 0, 1);
-    }
+    CompiledExchange* const exchange = is_sent ? nullptr : exchanges_[1 - turn].get();
+    if (exchanges_[turn]) exchanges_[turn]->wait();  // the last one's end was seen by the queue alone
+    if (exchange != nullptr) exchange->start_after(*queue_, 0, 1);
     queue_->finish();
     const double begin = now_seconds();
     Totals mine;
     std::memcpy(&mine, told_->host_pointer(), sizeof mine);
     const Size all = agreed({mine.vertices, std::uint64_t{mine.ends_high} << 32 | mine.ends_low});
-    if (exchange != nullptr) {
-      exchange->precede(*queue_);
-      exchange_seconds_ += now_seconds() - begin;
-    }
+    if (exchange != nullptr) exchange->precede(*queue_);
+    exchange_seconds_ += now_seconds() - begin;
     return all;
   }
 
@@ -268,6 +293,7 @@ class DeviceSearch final : public Search {
   std::unique_ptr<Kernel> reader_, expander_, filter_;  // of FPGAs, with queues for the first two
   std::unique_ptr<Queue> reading_, expanding_;
   std::unique_ptr<CompiledExchange> exchanges_[2];  // into each; null on one rank; end before the buffers
+  std::unique_ptr<Discoveries> discoveries_;        // null unless kernels send what they find
   std::vector<Parent> parents_;
   std::vector<std::uint32_t> device_parents_;
   int bottom_up_levels_ = 0;

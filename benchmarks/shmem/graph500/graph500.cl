@@ -40,7 +40,7 @@
 // Adds the group's vertices and the ends of their edges to those of the level.
 void add_up(LOCAL_PTR(uint) of_group, GLOBAL_PTR(uint) totals, const uint turn, const uint vertices,
             const ulong ends) {
-  if (get_local_id(0) < 3) of_group[get_local_id(0)] = 0;
+  for (uint i = (uint)get_local_id(0); i < 3; i += (uint)get_local_size(0)) of_group[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (vertices != 0) {
     atomic_add(&of_group[0], vertices);
@@ -89,23 +89,26 @@ __kernel void cut(__global const uint* restrict level, __global uint* restrict n
   }
 }
 
-// Top-down: follows the tasks' edges to own vertices; the first to find one is its parent.
-__kernel void follow(__global const uint* restrict tasks, __global uint* restrict totals,
-                     __global const ulong* restrict list_begins, __global const uint* restrict lists,
-                     __global const ulong* restrict begins, volatile __global uint* restrict known,
-                     volatile __global uint* restrict next, __global uint* restrict parents, const uint turn,
-                     const uint own_at) {
-  __local uint of_group[3];
-  const ulong at_once = get_global_size(0) / LANES;
+#if defined(PORT_KERNEL) && defined(ALONE)  // one work item has a group's work
+#undef LANES
+#define LANES 1
+#endif
+// Top-down: follows the tasks' edges to own vertices; the first to find one is its parent. Of `at_once` teams of LANES
+// work items, that of `item` takes every at_once-th task.
+void follow_tasks(const ulong item, const ulong at_once, GLOBAL_PTR(const uint) restrict tasks,
+                  GLOBAL_PTR(uint) restrict totals, GLOBAL_PTR(const ulong) restrict list_begins,
+                  GLOBAL_PTR(const uint) restrict lists, GLOBAL_PTR(const ulong) restrict begins,
+                  volatile GLOBAL_PTR(uint) restrict known, volatile GLOBAL_PTR(uint) restrict next,
+                  GLOBAL_PTR(uint) restrict parents, const uint turn, const uint own_at, LOCAL_PTR(uint) of_group) {
   const uint count = totals[TASKS(turn)];
   uint vertices = 0;
   ulong ends = 0;
-  for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
+  for (ulong task = item / LANES; task < count; task += at_once) {
     const uint vertex = tasks[2 * task];
     const ulong begin = ROW(list_begins, vertex) + (ulong)tasks[2 * task + 1] * PIECE;
     const ulong list_end = ROW(list_begins, vertex + 1);
     const ulong end = begin + PIECE < list_end ? begin + PIECE : list_end;
-    for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
+    for (ulong i = begin + item % LANES; i < end; i += LANES) {
       const uint own = lists[i], word = own / 32, bit = 1u << own % 32;
       if ((known[word] & bit) != 0) continue;
       if ((atomic_or(&known[word], bit) & bit) != 0) continue;
@@ -117,6 +120,83 @@ __kernel void follow(__global const uint* restrict tasks, __global uint* restric
   }
   add_up(of_group, totals, turn, vertices, ends);
 }
+
+#ifdef PORT_KERNEL
+// On several devices through a transport's port (port.hpp): a kernel for each neighbour, all groups of all of them resident.
+// Together they follow the tasks. When all groups have ended that, each passes the words of its share of what was found
+// on to the neighbour, in packets: {words, whether more follow}, then {place in `next`, word} of each word that is not 0. Packets of
+// both go to and fro until neither has more, so a packet's place is free again when the second one after it arrives.
+//   PLACES   of a neighbour's packets, in turn; 2
+// `ended`: groups that have followed their tasks; the last one sets `all_ended` to the level's number.
+PORT_KERNEL(discover)(__global const uint* restrict tasks, __global uint* restrict totals,
+                      __global const ulong* restrict list_begins, __global const uint* restrict lists,
+                      __global const ulong* restrict begins, volatile __global uint* restrict known,
+                      volatile __global uint* restrict next, __global uint* restrict parents, const uint turn,
+                      const uint own_at, const uint own_words, const uint kernel_number, const uint kernels,
+                      __global uint* ended, __global ulong* all_ended, const ulong level_number,
+                      __global uchar* outgoing, const ulong outgoing_at, __global const uchar* incoming,
+                      const ulong incoming_at, const ulong pitch, PORT) {
+  PORT_OPEN;
+  __local uint of_group[3];
+  __local uint filled;
+  const uint groups = (uint)get_num_groups(0), group = (uint)get_group_id(0), items = (uint)get_local_size(0);
+  follow_tasks(kernel_number * get_global_size(0) + get_global_id(0), kernels * get_global_size(0) / LANES, tasks,
+               totals, list_begins, lists, begins, known, next, parents, turn, own_at, of_group);
+  TOGETHER();
+  if (FIRST) {
+    FENCE_SYSTEM();
+    if (atomic_add(ended, 1u) + 1 == kernels * groups) {
+      *ended = 0;
+      FENCE_SYSTEM();
+      STORE_SYSTEM(all_ended, level_number);
+    }
+  }
+  AWAIT(all_ended, level_number);
+
+  __global uint* packet = (__global uint*)(outgoing + outgoing_at + port.begin);
+  const uint room = (uint)((port.end - port.begin) / 8) - 1;
+  const uint end = (uint)((ulong)own_words * (group + 1) / groups);
+  uint word = (uint)((ulong)own_words * group / groups);
+  uint more = 1;
+  for (ulong i = 0; more != 0; ++i) {
+    if (FIRST) filled = 0;
+    TOGETHER();
+    uint words = 0;
+    for (; word < end && words + items <= room; word += items) {
+      const uint mine = own_at + word + (uint)get_local_id(0);
+      const uint bits = mine < own_at + end ? next[mine] : 0;
+      if (bits != 0) {
+        const uint at = atomic_add(&filled, 1u);
+        packet[2 + 2 * at] = mine;
+        packet[3 + 2 * at] = bits;
+      }
+      TOGETHER();
+      words = filled;
+      TOGETHER();
+    }
+    if (FIRST) {
+      packet[0] = words;
+      packet[1] = word < end;
+    }
+    PORT_SEND(i);
+    PORT_RECEIVE(i);
+    __global const uint* came = (__global const uint*)(incoming + incoming_at + i % PLACES * pitch + port.begin);
+    for (uint k = (uint)get_local_id(0); k < came[0]; k += items) next[came[2 + 2 * k]] = came[3 + 2 * k];
+    more = word < end || came[1] != 0;
+  }
+  PORT_CLOSE;
+}
+#else
+__kernel void follow(__global const uint* restrict tasks, __global uint* restrict totals,
+                     __global const ulong* restrict list_begins, __global const uint* restrict lists,
+                     __global const ulong* restrict begins, volatile __global uint* restrict known,
+                     volatile __global uint* restrict next, __global uint* restrict parents, const uint turn,
+                     const uint own_at) {
+  __local uint of_group[3];
+  follow_tasks(get_global_id(0), get_global_size(0) / LANES, tasks, totals, list_begins, lists, begins, known, next,
+               parents, turn, own_at, of_group);
+}
+#endif
 
 // Bottom-up: each own vertex that is not known looks for a neighbour in the level, among the first of its row. LANES work
 // items share a word of vertices. Longer rows without success become tasks of look_on: {own vertex, piece}.

@@ -114,6 +114,7 @@ void Graph500::check(const Plan& asked) const {
   if (graph.kind != GraphPlan::Kind::kronecker && generator_.given())
     throw UsageError("--generator is for --graph kronecker");
   if (lanes_.given() && !on_device()) throw UsageError("--lanes is for --variant device");
+  if (discoveries_.given() && !on_device()) throw UsageError("--discoveries is for --variant device");
   static_cast<void>(asked);
 }
 
@@ -275,8 +276,8 @@ void Graph500::prepare_group(Session& session, const Group& group, Timed& timed)
   ++groups_begun_;
   if (!graph_) build(session, timed);
   const Kind& kind = group.cases.front().payload.as<Point>().kind;
-  const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(), beta_.get(),
-                        static_cast<int>(threads_.get())};
+  const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(),
+                        beta_.get(),  static_cast<int>(threads_.get()),         discoveries_.get()};
   search_.reset();
   if (kind.variant != "device")
     search_ = make_search(session.world, plan);

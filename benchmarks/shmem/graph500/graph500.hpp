@@ -102,6 +102,13 @@ class Graph500 : public Benchmark {
       "default",
       {"default", "1", "2", "4", "8", "16", "32"}};
 
+  Choice discoveries_{*this,
+                      {"discoveries",
+                       "variant device on several devices, top-down: sent by the kernels that find them (kernels), or "
+                       "all as bitmaps; default: by kernels where the transport and the devices can"},
+                      "default",
+                      {"default", "kernels", "bitmaps"}};
+
   // A group of searches.
   struct Kind {
     std::string kernel, variant;

@@ -11,6 +11,8 @@ in proportion to their degrees.
 
 *A forecast.* ``size`` is the scale; the levels' shares are those of Kronecker graphs measured here.
 
+Shortest paths: :mod:`plumbline.model.delta_stepping`.
+
 Times in seconds. Source of the algorithms: benchmarks/shmem/graph500/README.md; Beamer, Asanović,
 Patterson, "Direction-optimizing breadth-first search", SC 2012.
 """
@@ -23,6 +25,8 @@ from statistics import median
 
 from plumbline.base.errors import UsageError
 from plumbline.model.benchmarks.collectives import ring_s, tree_s
+from plumbline.model.delta_stepping import PART as PATHS
+from plumbline.model.delta_stepping import RELAXED, Paths, paths_parts
 from plumbline.model.forecast import Forecast, Scenario, device_of, message_of, size_of, too_many
 from plumbline.model.message_cost import (
     Cost,
@@ -226,7 +230,10 @@ MODELLED = ("messages", "bucketed", "direction-optimising", "put-atomic", "devic
 
 def describe(_record: Record, _figures: Figures) -> str:
     """The terms of the sum."""
-    return "per level: ends followed or rows at their rate + words or bitmaps + a reduction"
+    return (
+        "per level: ends followed or rows at their rate + words or bitmaps + a reduction; "
+        "of shortest paths per round"
+    )
 
 
 def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
@@ -236,8 +243,11 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
 
 def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     try:
-        asked = asked_of(record, case, figures)
-        return Prediction.in_turn(search_parts(asked, figures.device or DeviceTable()))
+        device = figures.device or DeviceTable()
+        if case.label("kernel") == "sssp":
+            paths = paths_of(record, case, _cost_of(record, case, figures)[0])
+            return Prediction.in_turn(parts_of_paths(paths, device))
+        return Prediction.in_turn(search_parts(asked_of(record, case, figures), device))
     except UsageError as error:
         return Prediction.unknown(str(error))
 
@@ -245,19 +255,55 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
 def asked_of(record: Record, case: Case, figures: Figures) -> Asked:
     """The search of a case. Raises :class:`UsageError` if it has no model, or lacks a figure."""
     variant, ranks = case.label("variant"), record.world.ranks
-    if case.label("kernel") != "bfs" or variant not in MODELLED:
+    if variant not in MODELLED:
         raise UsageError(f"no model for {case.label('kernel')} by {variant}")
     vertices, ends, levels = graph_of(case)
-    by = one_sided(record, figures) if ranks > 1 else None
-    cost: Cost = free
-    if by is not None:
-        sends = variant != "bucketed" and record.world.kind == "mpi"
-        cost = by_name(figures, "mpi", HOST) if sends else by_signals(by)
+    cost, by = _cost_of(record, case, figures)
     alpha, beta = (
         float(str(record.parameters.get(name, default)))
         for name, default in (("alpha", ALPHA), ("beta", BETA))
     )
     return Asked(vertices, ends, levels, ranks, variant, cost, alpha, beta, by)
+
+
+def _cost_of(record: Record, case: Case, figures: Figures) -> tuple[Cost, OneSided | None]:
+    """A message of the variant, and the world's one-sided operations; none of a single rank."""
+    if record.world.ranks == 1:
+        return free, None
+    by = one_sided(record, figures)
+    sends = case.label("variant") != "bucketed" and record.world.kind == "mpi"
+    return by_name(figures, "mpi", HOST) if sends else by_signals(by), by
+
+
+def paths_of(record: Record, case: Case, cost: Cost) -> Paths:
+    """The search for shortest paths of a case. Raises :class:`UsageError` for older records."""
+    facts, found = case.facts, {}
+    for name in ("rounds", "buckets", "vertices_reached"):
+        if not isinstance(facts.get(name), int):
+            raise UsageError(f"the record has no {name} of the search")
+        found[name] = float(str(facts[name]))
+    relaxed, sent = (
+        float(str(facts[name])) if name in facts else None
+        for name in ("ends_relaxed", "relaxations_sent")
+    )
+    return Paths(
+        vertices=2.0 ** int(str(case.labels["scale"])),
+        reached=found["vertices_reached"],
+        ends=2 * (case.tallies or {}).get("edges", 0.0),
+        rounds=found["rounds"],
+        buckets=found["buckets"],
+        ranks=record.world.ranks,
+        variant=case.label("variant"),
+        cost=cost,
+        relaxed=relaxed,
+        sent=sent,
+    )
+
+
+def parts_of_paths(asked: Paths, device: DeviceTable) -> dict[str, float]:
+    """The terms of a search for shortest paths."""
+    room = MESSAGE_WORDS.get(asked.variant, MESSAGE_WORDS["messages"])
+    return paths_parts(asked, device, BENCHMARK, room)
 
 
 def graph_of(case: Case) -> tuple[float, float, list[Level]]:
@@ -279,6 +325,9 @@ runs = tuple(
     ("--scale", scale, "--variant", variant, "--roots", "8")
     for scale in ("13", "18")
     for variant in ("messages", "direction-optimising")
+) + tuple(
+    ("--scale", scale, "--kernel", "sssp", "--variant", "messages", "--roots", "4")
+    for scale in ("13", "18")
 )
 
 
@@ -292,12 +341,56 @@ def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
             held = 0.0
             for record in found:
                 for case in record.cases:
-                    if case.label("variant") == variant and case.has_figures:
+                    kind = (case.label("kernel"), case.label("variant"))
+                    if kind == ("bfs", variant) and case.has_figures:
                         item_s, held = _item_s(record, case, cost, part, rows)
                         each.append(item_s)
             if each:
                 rows.append(rate(BENCHMARK, part, 1, median(each), source, held))
-    return rows
+    return [*rows, *_rates_on_devices(records, source), *_rates_of_paths(records, cost, source)]
+
+
+def _rates_on_devices(records: Sequence[Record], source: str) -> list[OwnWork]:
+    """Rates of ends and of lines in the longest level of each direction of variant ``device``."""
+    found: dict[tuple[str, float], list[float]] = {}  # by part and bytes held: seconds of an item
+    for record, case in ((one, case) for one in records for case in one.cases):
+        seconds = case.facts.get("level_seconds")
+        if case.label("variant") != "device" or not case.has_figures or not seconds:
+            continue
+        if case.label("kernel") != "bfs" or not isinstance(seconds, list):
+            continue
+        vertices, ends, levels = graph_of(case)
+        asked = Asked(vertices, ends, levels, record.world.ranks, "device", free)
+        pairs = [
+            (step, float(str(spent))) for step, spent in zip(steps_of(asked), seconds, strict=False)
+        ]
+        for part, up in (("top-down", False), ("bottom-up", True)):
+            own = [(spent, step) for step, spent in pairs if step.up == up]
+            if own:
+                spent, step = max(own, key=lambda one: one[0])
+                item_s = spent / max(step.lines if up else step.followed, 1.0)
+                found.setdefault((part, asked.held), []).append(item_s)
+    return [
+        rate(BENCHMARK, part, 1, median(each), source, held) for (part, held), each in found.items()
+    ]
+
+
+def _rates_of_paths(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
+    """Rates of ends relaxed, by what messages leave (a quarter of the whole at least)."""
+    found: dict[str, list[tuple[float, float]]] = {}  # by scale: seconds of an end, bytes held
+    unit = DeviceTable(work=[OwnWork(benchmark=BENCHMARK, part=PATHS, per_s=1.0, source="")])
+    for record, case in ((one, case) for one in records for case in one.cases):
+        if case.label("kernel") != "sssp" or not case.has_figures:
+            continue
+        asked = paths_of(record, case, cost)
+        parts = parts_of_paths(asked, unit)
+        items, spent = parts.pop(RELAXED), undisturbed_s(case)
+        end_s = max(spent - sum(parts.values()), spent / 4) / items
+        found.setdefault(str(case.labels["scale"]), []).append((end_s, asked.held))
+    return [
+        rate(BENCHMARK, PATHS, 1, median(end for end, _ in each), source, each[0][1])
+        for each in found.values()
+    ]
 
 
 def _item_s(
@@ -323,7 +416,7 @@ SIZE = "scale: the logarithm of the number of vertices"
 GROWS = ""
 RANKS = (1,)
 OPERATIONS = ("direction-optimising", "messages")
-MORE: tuple[str, ...] = ("bucketed",)
+MORE: tuple[str, ...] = ("bucketed", "sssp")
 SENDS = True
 SHARED = Shared("scale", 1, logarithm=True)
 SCALED = "harmonic_mean_TEPS"
@@ -341,6 +434,10 @@ SHARES = (
 )
 
 
+# Of searches for shortest paths on the same graph, delta 0.1: means.
+ROUNDS, BUCKETS, REACHED = 71.0, 21.0, 0.662
+
+
 def sizes(_system: System) -> list[float]:
     """Scales 20, 24 and 28."""
     return [20.0, 24.0, 28.0]
@@ -355,8 +452,22 @@ def levels_of(scale: float) -> list[Level]:
 def forecast(system: System, scenario: Scenario) -> Forecast:
     """A search by ``scenario.operation``; the edges are those of the component, without loops."""
     asked = scenario_of(system, scenario)
-    found = Prediction.in_turn(search_parts(asked, device_of(system)))
-    value = sum(level.ends for level in asked.levels) / 2 / found.time_s * 1e-9
+    ends = sum(level.ends for level in asked.levels)
+    if scenario.operation == "sssp":
+        paths = Paths(
+            asked.vertices,
+            REACHED * asked.vertices,
+            ends,
+            ROUNDS,
+            BUCKETS,
+            asked.ranks,
+            "messages",
+            asked.cost,
+        )
+        found = Prediction.in_turn(parts_of_paths(paths, device_of(system)))
+    else:
+        found = Prediction.in_turn(search_parts(asked, device_of(system)))
+    value = ends / 2 / found.time_s * 1e-9
     far = too_many(system, scenario)
     if size_of(scenario, "scale") != MEASURED_SCALE:
         far = far or f"the levels' shares are those of scale {MEASURED_SCALE}"

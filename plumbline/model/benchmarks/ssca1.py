@@ -3,7 +3,8 @@
 *A case of a record.* ``blocked``: a rank scores its rows at a measured rate of cells (otherwise by
 its vector instructions), all steps of its lanes and those it waits for at the beginning, and sends
 its last row in tiles. ``put-get`` (the OpenSHMEM Benchmark Suite's): eight operations of a word for
-each cell and a barrier for each anti-diagonal, by LogGP.
+each cell and a barrier for each anti-diagonal, by LogGP. ``device``:
+:mod:`plumbline.model.device_tiles`.
 
 *A forecast.* Strings of ``size``, the logarithm of the number of cells.
 
@@ -20,6 +21,13 @@ import numpy as np
 
 from plumbline.base.errors import UsageError
 from plumbline.model.arrays import ArrayLike, Floats, floats
+from plumbline.model.device_tiles import (
+    Tiles,
+    cell_s_of,
+    launch_s_of,
+    strips_of,
+    tiles_parts,
+)
 from plumbline.model.forecast import (
     Forecast,
     Scenario,
@@ -28,7 +36,14 @@ from plumbline.model.forecast import (
     size_of,
     too_many,
 )
-from plumbline.model.message_cost import Cost, by_signals, by_transfer, free, one_sided
+from plumbline.model.message_cost import (
+    Cost,
+    by_signals,
+    by_transfer,
+    by_transport,
+    free,
+    one_sided,
+)
 from plumbline.model.own_work import rate, undisturbed_s
 from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.shared import Shared
@@ -116,7 +131,8 @@ def barriers_s(length: ArrayLike, ranks: ArrayLike, notice_s: ArrayLike) -> Floa
 
 BENCHMARK = "ssca1"
 NEEDS: Need = "work"
-TRANSPORTS = frozenset({"none"})
+TRANSPORTS = frozenset({"none", "local", "staged", "pipelined", "peer"})  # of variant device
+DEVICE_FORMS = ("work items", "strips")  # an array of lanes is emulated
 CELLS = Bound("cells", advice="Scores of 16 bits (--bits 16) take half of the time.")
 FILL = Bound("pipeline fill", advice="A smaller --tile lets the next ranks begin earlier.")
 TILES = Bound("tiles", advice="A larger --tile needs fewer messages.")
@@ -148,6 +164,8 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
             return Prediction.in_turn(blocked_parts(asked, cell, cost))
         if variant == "put-get":
             return _put_get(record, figures, length)
+        if variant == "device":
+            return _by_device(record, case, figures)
     except UsageError as error:
         return Prediction.unknown(str(error))
     return Prediction.unknown(f"no model for the variant {variant}")
@@ -201,6 +219,27 @@ def cell_of(device: DeviceTable, asked: Blocked) -> float:
     return float(cell_s(1 / peak, asked.bits))
 
 
+def _by_device(record: Record, case: Case, figures: Figures) -> Prediction:
+    asked, device = tiles_of(record, case), figures.device or DeviceTable()
+    cost = free if asked.ranks == 1 else by_transport(record, figures)
+    cell = cell_s_of(device, BENCHMARK, asked)
+    return Prediction.in_turn(tiles_parts(asked, cell, cost, launch_s_of(device)))
+
+
+def tiles_of(record: Record, case: Case) -> Tiles:
+    """The tiles of a case on devices. Raises :class:`UsageError` if they have no model."""
+    form, of_tile, number = (case.facts.get(name) for name in ("form", "tile", "tiles"))
+    bits = case.labels.get("bits")
+    if not (isinstance(of_tile, list) and isinstance(number, list) and isinstance(bits, int)):
+        raise UsageError("the record has no tiles")
+    if form not in DEVICE_FORMS:
+        raise UsageError(f"no model for the form {form}")
+    rows, columns, tiles, strips = (int(str(one)) for one in (*of_tile, *number))
+    own = record.ranks[0].device if record.ranks else None
+    units = own.compute_units if own is not None and form == "work items" else 1
+    return Tiles(tiles, strips, rows, columns, record.world.ranks, bits, str(form), max(units, 1))
+
+
 def _put_get(record: Record, figures: Figures, length: int) -> Prediction:
     by, ranks = one_sided(record, figures), record.world.ranks
     words = put_get_s(length, ranks, by.get(WORD_BYTES), by.word_s)
@@ -226,6 +265,10 @@ def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
         length = case.labels.get("length")
         if case.summary is None or not isinstance(length, int) or not case.has_figures:
             continue
+        if case.label("variant") == "device":
+            rows.append(_rate_of_tiles(record, case, cost, source))
+        if case.label("variant") != "blocked":
+            continue
         asked = _blocked_of(record, case, length)
         cells = sum(blocked_parts(asked, 1.0, free).values())  # of a rank, waiting included
         spent = cell = undisturbed_s(case) / cells
@@ -236,6 +279,15 @@ def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
     return rows
 
 
+def _rate_of_tiles(record: Record, case: Case, cost: Cost, source: str) -> OwnWork:
+    """The rate of a device's cells, idle units and ranks included; launches as if unknown."""
+    asked = tiles_of(record, case)
+    of_cell, others = tiles_parts(asked, 1.0, free, 0.0), tiles_parts(asked, 0.0, cost, 0.0)
+    spent = undisturbed_s(case)
+    seconds = max(spent - sum(others.values()), spent / 4) / sum(of_cell.values())
+    return rate(BENCHMARK, asked.part, 1, seconds, source, asked.held)
+
+
 # --- a forecast -----------------------------------------------------------------------------------
 
 METRIC, UNIT = "rate", "GCUPS"
@@ -244,7 +296,7 @@ SIZE = "scale: the logarithm of the number of cells"
 GROWS = ""
 RANKS = (1,)
 OPERATIONS = ("32 bits", "16 bits")
-MORE: tuple[str, ...] = ()
+MORE: tuple[str, ...] = ("strips, 32 bits", "strips, 16 bits")
 SENDS = True
 SHARED = Shared("scale", 1, logarithm=True)
 SCALED = "CUPS"
@@ -262,19 +314,29 @@ def length_of(scale: float) -> int:
 
 
 def forecast(system: System, scenario: Scenario) -> Forecast:
-    """Kernel 1, blocked, in scores of 32 or 16 bits (``scenario.operation``)."""
-    asked = scenario_of(scenario)
-    cost = free if asked.ranks == 1 else by_transfer(message_of(system, scenario))
-    cell = cell_of(device_of(system), asked)
-    found = Prediction.in_turn(blocked_parts(asked, cell, cost))
-    value = asked.length**2 / found.time_s * 1e-9
+    """Kernel 1, blocked or in a GPU's strips, in 32 or 16 bits (``scenario.operation``)."""
+    cost = free if scenario.ranks == 1 else by_transfer(message_of(system, scenario))
+    device, length = device_of(system), length_of(size_of(scenario, "scale"))
+    if scenario.operation.startswith("strips"):
+        strips = strips_of(length, scenario.ranks, _bits_of(scenario))
+        cell = cell_s_of(device, BENCHMARK, strips)
+        parts = tiles_parts(strips, cell, cost, launch_s_of(device))
+    else:
+        asked = scenario_of(scenario)
+        parts = blocked_parts(asked, cell_of(device, asked), cost)
+    found = Prediction.in_turn(parts)
+    value = length**2 / found.time_s * 1e-9
     return Forecast(found, value, None, too_many(system, scenario))
+
+
+def _bits_of(scenario: Scenario) -> int:
+    return 16 if "16" in scenario.operation else 32
 
 
 def scenario_of(scenario: Scenario) -> Blocked:
     """Strings and ranks of a scenario. Raises :class:`UsageError` for more ranks than rows."""
     length = length_of(size_of(scenario, "scale"))
-    bits = 16 if scenario.operation.startswith("16") else 32
+    bits = _bits_of(scenario)
     if scenario.ranks * float(lanes(bits)) > length:
         most = int(length / float(lanes(bits)))
         raise UsageError(

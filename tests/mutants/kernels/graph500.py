@@ -12,6 +12,30 @@ UP = (*USUAL, "--alpha", "1e9", "--beta", "1e9")
 FPGA = ("--variant", "device", "--scale", "7", "--edgefactor", "2", "--roots", "2")
 PATHS = (*USUAL, "--kernel", "sssp")
 SHARED = (*UP, "--edgefactor", "16", "--lanes", "4")  # rows longer than 4 are left to look_on
+PORT = (*DOWN, "--transport", "peer", "--discoveries", "kernels")
+PACKETS = (*PORT, "--scale", "15")  # several of a group in a level
+# A rank that is bound to a core has one compute unit, but needs one for each neighbour.
+UNITS = {"POCL_MAX_PTHREAD_COUNT": "4", "POCL_CPU_MAX_CU_COUNT": "4"}
+# Of kernels that send what they find: (name, ranks, words, old, new).
+OF_PORT = [
+    (
+        *("last_packet_unsent", 2, PACKETS),
+        "packet[0] = words;",
+        "packet[0] = word < end ? words : 0;",
+    ),
+    ("packet_of_another_place", 2, PORT, "i % PLACES * pitch", "(i + 1) % PLACES * pitch"),
+    ("last_word_not_sent", 2, PORT, "mine < own_at + end ?", "mine + 1 < own_at + end ?"),
+    (
+        *("words_of_another_rank", 2, PORT),
+        "packet[2 + 2 * at] = mine;",
+        "packet[2 + 2 * at] = mine - own_at;",
+    ),
+    (
+        *("tasks_of_one_kernel_left_out", 3, PORT),
+        "kernel_number * get_global_size(0) +",
+        "0 * kernel_number +",
+    ),
+]
 
 MUTANTS = [
     KernelMutant(
@@ -328,6 +352,20 @@ MUTANTS = [
         ranks=2,
     ),
     *(
+        KernelMutant(name, KERNELS, old, new, words, ranks=ranks, variables=UNITS)
+        for name, ranks, words, old, new in OF_PORT
+    ),
+    KernelMutant(
+        "flag_of_the_level_before",
+        KERNELS,
+        "STORE_SYSTEM(all_ended, level_number);",
+        "STORE_SYSTEM(all_ended, level_number - 1);",
+        (*PORT, "--timeout", "10"),
+        ranks=2,
+        error="a kernel timed out waiting",
+        variables=UNITS,
+    ),
+    *(
         KernelMutant(name, KERNELS, old, new, (*FPGA, "--roots", "1"), device="fpga")
         for name, old, new in (
             (
@@ -370,7 +408,9 @@ SOUND = [
     Sound(("--variant", "device", "--scale", "14", "--roots", "4")),
     Sound(DOWN, ranks=3),
     Sound((*USUAL, "--transport", "peer"), ranks=2),
-    Sound((*USUAL, "--transport", "peer"), ranks=3),
+    Sound((*USUAL, "--transport", "peer", "--discoveries", "kernels"), ranks=3, variables=UNITS),
+    Sound(PACKETS, ranks=2),
+    Sound((*PORT, "--lanes", "4"), ranks=2),
     Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
     Sound((*USUAL, "--kernel", "both"), ranks=2),
     Sound((*PATHS, "--delta", "0.4")),
