@@ -12,6 +12,7 @@ from plumbline.model.roofline import sharers
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable, Link, Memory, OwnWork, Peak, RandomUpdates
 from plumbline.system.segments import Segment
+from plumbline.system.system import Figures
 
 _MEMORY = {"dot": "read", "copy": "copy", "scale": "copy"}
 
@@ -86,9 +87,19 @@ def _work(
         ours = [one for one in records if one.benchmark.name == name and one.world.ranks == 1]
         rows = model.learn(ours, free, SOURCE)
         noise = noise_of([case for one in ours for case in one.cases])
+        figures = []
         for row in rows:
             part = Estimate(row.per_s, row.per_s * (1 - 2 * noise), row.per_s * (1 + 2 * noise))
-            parts.append(Fitted(f"work of {name}, {row.part}", [Figure("rate", part, "/s")]))
+            figures.append(Figure(row.part or "rate", part, "/s"))
+        if figures:
+            known = Figures(None, DeviceTable(work=rows))
+            ratios = [
+                (case.key, seconds / expected.time_s)
+                for one in ours
+                for case, expected in zip(one.cases, model.expect(one, known).values(), strict=True)
+                if (seconds := measured(case)) and expected.parts
+            ]
+            parts.append(Fitted(f"work of {name}", figures, ratios))
         found += rows
     fitted = {(row.benchmark, row.part) for row in found}
     kept = [row for row in table.work if (row.benchmark, row.part) not in fitted]

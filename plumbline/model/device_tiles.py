@@ -24,7 +24,7 @@ LEAD = 128  # columns between strips of several launches
 STRIP_ROWS = 256
 MESSAGE_NUMBERS = 2  # of a column: V and F
 
-CELLS = Bound("cells", advice="--form strips passes scores on without launches.")
+CELLS = Bound("cells")
 FILL = Bound("pipeline fill", advice="A smaller --tile lets the next ranks begin earlier.")
 TILES = Bound("tiles", advice="A larger --tile needs fewer messages.")
 LAUNCHED = Bound("launch", "launch")

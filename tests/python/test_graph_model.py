@@ -156,10 +156,9 @@ def test_a_fit_has_the_rates_of_one_rank() -> None:
     device, parts = fit_device([Record.model_validate(document)], DeviceTable(work=[others]))
     assert [row.part for row in device.work] == ["paths", "top-down", "bottom-up"]
     assert device.work[1].per_s == pytest.approx(4000 / 4e-5)
-    assert [part.what for part in parts] == [
-        "work of graph500, top-down",
-        "work of graph500, bottom-up",
-    ]
+    (part,) = parts
+    assert [figure.name for figure in part.figures] == ["top-down", "bottom-up"]
+    assert len(part.ratios) == len(document["cases"])
 
 
 # --- shortest paths ------------------------------------------------------------------------------
