@@ -29,7 +29,7 @@ class DeviceSearch final : public Search {
         parents_(layout_.count(), unreached),
         device_parents_(std::max<std::uint64_t>(layout_.count(), 1)) {
     allocate(session);
-    if (team_.size() > 1 && plan.discoveries != "bitmaps") open_discoveries(session, plan.discoveries == "kernels");
+    if (team_.size() > 1 && plan.discoveries == "kernels") open_discoveries(session);
     set_kernels();
     if (shape_.channels)
       for (auto* const queue : {&reading_, &expanding_}) *queue = session.device.make_queue();
@@ -140,13 +140,9 @@ class DeviceSearch final : public Search {
     write(isolated, *isolated_);
   }
 
-  void open_discoveries(Session& session, bool needed) {
-    try {
-      if (shape_.channels) throw Unsupported("kernels joined by channels exchange bitmaps: use --discoveries bitmaps");
-      discoveries_ = Discoveries::open(session, team_, on_device_, own_words());
-    } catch (const Unsupported&) {  // on all ranks
-      if (needed) throw;
-    }
+  void open_discoveries(Session& session) {
+    if (shape_.channels) throw Unsupported("kernels joined by channels exchange bitmaps: use --discoveries bitmaps");
+    discoveries_ = Discoveries::open(session, team_, on_device_, own_words());
   }
 
   void set_kernels() {

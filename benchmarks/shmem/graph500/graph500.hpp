@@ -104,10 +104,10 @@ class Graph500 : public Benchmark {
 
   Choice discoveries_{*this,
                       {"discoveries",
-                       "variant device on several devices, top-down: sent by the kernels that find them (kernels), or "
-                       "all as bitmaps; default: by kernels where the transport and the devices can"},
-                      "default",
-                      {"default", "kernels", "bitmaps"}};
+                       "variant device on several devices, top-down: exchanged as bitmaps, or sent by the kernels that "
+                       "find them (transport peer, device-streaming)"},
+                      "bitmaps",
+                      {"bitmaps", "kernels"}};
 
   // A group of searches.
   struct Kind {

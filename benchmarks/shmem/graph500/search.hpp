@@ -84,7 +84,7 @@ struct SearchPlan {
   double delta = 0;              // above 0: shortest paths, in buckets of this width
   double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
   int threads = 1;
-  std::string discoveries = "default";  // of several devices
+  std::string discoveries = "bitmaps";  // of several devices
 };
 // The variant by which this program's ranks send words fastest.
 std::string best_courier();
