@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runtime `sycl` beside runtime `opencl` on the same CPU device (Intel's, 2026.2.0), and beside bare SYCL calls, in turn.
 
-    bench/sycl.py [PART...] [--rounds 5] [--best] [--build build/release] [--before BUILD] [--json FILE]
+    bench/sycl.py [PART...] [--rounds 5] [--best] [--max-size 24] [--build build/release] [--before BUILD] [--json FILE]
 
 Parts, all by default:
   kernels   STREAM, RandomAccess, FFT and GEMM: rates of kernels in OpenCL C (a) and in SYCL (b) over OpenCL's
@@ -72,6 +72,7 @@ class Bench:
     def __init__(self, wish: argparse.Namespace, folder: Path) -> None:
         self.rounds = wish.rounds
         self.best = wish.best
+        self.max_size: int = wish.max_size
         self.programs = wish.build / "bin"
         self.before: Path | None = wish.before
         self.folder = folder
@@ -155,18 +156,8 @@ def kernels(bench: Bench) -> None:
 
 
 def staged(bench: Bench) -> None:
-    words = [
-        "b_eff",
-        "--transport",
-        "staged",
-        "--min-size",
-        "3",
-        "--max-size",
-        "24",
-        "--time-limit",
-        "0.3",
-    ]
-
+    words = ["b_eff", "--transport", "staged", "--time-limit", "0.3"]
+    words += ["--min-size", "3", "--max-size", str(bench.max_size)]
     copies = ["ceilings", "--only", ",".join(COPIES), "--time-limit", "0.3"]
 
     def measure(way: str) -> dict[str, float]:
@@ -277,7 +268,7 @@ def transport(bench: Bench) -> None:
             f"{program} is not built (cmake --build {bench.programs.parent} --target mpi_device)"
         )
     environment = bench.environment("intel-sycl", PLUMB_MPI_RUNTIME="sycl")
-    words = ["mpirun", "-np", "2", "--bind-to", "core", str(program), "24"]
+    words = ["mpirun", "-np", "2", "--bind-to", "core", str(program), str(bench.max_size)]
     rounds = [
         json.loads(bench.output(words, environment))["round_trip_us"] for _ in range(bench.rounds)
     ]
@@ -292,7 +283,7 @@ def naive(bench: Bench) -> None:
 
     def measure(test: str, staging: str) -> dict[str, float]:
         environment = bench.environment("intel-sycl", PLUMB_MPI_STAGING=staging)
-        words = f"{test} -d sycl D D -m 1:16777216 --time-limit 0.1".split()
+        words = f"{test} -d sycl D D -m 1:{1 << bench.max_size} --time-limit 0.1".split()
         found = bench.cases(words, environment, 2, library)
         return {f"{test} {key}": seconds for key, seconds in found.items()}
 
@@ -328,6 +319,7 @@ def wishes() -> argparse.Namespace:
         action="store_true",
         help="the best repetition, not the median: on a loaded machine",
     )
+    parser.add_argument("--max-size", type=int, default=24, help="longest messages, log2 B")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--before", type=lambda text: Path(text).resolve())
     parser.add_argument(

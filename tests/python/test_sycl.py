@@ -69,7 +69,7 @@ TOGETHER = [
 ]
 POWERS_OF_TWO = ("npb_is", "npb_mg", "mpi_fft")
 # Kernels that wait for a neighbour's in each of many steps: by time slices where ranks share cores.
-WAITING = "shallow_water --size 1 --order 1 --transport peer"
+WAITING = ("shallow_water --size 1 --order 1 --transport peer", "npb_mg")
 
 
 def words_of(run: str, ranks: int) -> list[str]:
