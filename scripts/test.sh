@@ -13,8 +13,8 @@ export TAIL=60
 # Ranks of several tests share the cores with each other and with compilers: those that wait give way, and sleep (patiently).
 export OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive
 
-# Last in turn for a core.
-beside() { nice -n 19 "$@"; }
+# Late in turn for a core; last in turn it ended long after the tests.
+beside() { nice -n 8 "$@"; }
 
 # In programs that this starts, what would yield its core sleeps (tests/patient.c); a sanitizer's library need not come first.
 patiently() { env LD_PRELOAD="$PWD/build/release/lib/libplumb-patient.so" ASAN_OPTIONS=verify_asan_link_order=0 "$@"; }
@@ -62,12 +62,14 @@ ap_types() {
 
 # The engine's own tests under sanitizers, and those over MPICH. On 2 and 4 ranks they run in release.
 others() {
-  local status=0
+  local status=0 over_mpich=
+  if [ -d build/mpich ]; then
+    tests mpich --tests-regex '^mpi_tests_on_2$|^mpi_example|^mpi_device' --exclude-regex '^mpi_device_mutant' &
+    over_mpich=$!
+  fi
   beside bash scripts/engine.sh asan engine_tests mpi_tests thread_tests && tests asan --parallel 2 --exclude-regex '^mpi_example|^mpi_tests_on_[24]$' || status=1
   beside bash scripts/engine.sh tsan thread_tests && tests tsan --label-regex threads || status=1
-  if [ -d build/mpich ]; then
-    tests mpich --tests-regex '^mpi_tests_on_2$|^mpi_example|^mpi_device' --exclude-regex '^mpi_device_mutant' || status=1
-  fi
+  if [ -n "$over_mpich" ]; then wait "$over_mpich" || status=1; fi
   return $status
 }
 
