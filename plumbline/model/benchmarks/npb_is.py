@@ -77,8 +77,11 @@ MODEL = NpbModel(
     EQUATION="2^k keys / (N/p keys at their rate + counts + (p - 1) messages of N/p^2 keys)",
     SHARED=grid_shared("npb_is", "log2-keys", 1, logarithm=True),
     runs=tuple(
-        (*TWO_SIDED, "--log2-keys", str(keys), "--log2-max-key", str(keys - 4))
-        for keys in (18, 19, 21, 22)  # between, keys leave the caches
+        (
+            *(*TWO_SIDED, "--log2-keys", str(keys), "--log2-max-key", str(keys - 4)),
+            *(("--iterations", "2") if keys > 22 else ()),
+        )
+        for keys in (18, 19, 21, 22, 24)  # between, keys leave the caches
     ),
     by_limits=_by_limits,
 )
