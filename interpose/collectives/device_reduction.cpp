@@ -323,8 +323,8 @@ class AtOnce {
   AtOnce(const Reduction& its, const std::byte* source, Blocks wanted)
       : it_(its), source_(source), wanted_(std::move(wanted)), rank_(rank_in(its.comm)) {}
 
-  // Combines in the order of ranks, so that all have the same result; only one without other ranks' numbers may overlap
-  // `into`, which is aligned.
+  // Combines in the order of ranks, so that all have the same result. `into` is aligned and overlaps no operand, which
+  // others may still read.
   int reduce(std::byte* into) {
     std::vector<std::unique_ptr<Sent>> sent;
     for (std::size_t rank = 0; rank < wanted_.size(); ++rank)
