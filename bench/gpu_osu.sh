@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# OSU's collectives on two GPUs by NCCL and by MPI through libplumb-mpi-device (transport peer), and osu_latency between
-# the GPUs beside mpi_device's round trips: two tables. Records go to the folder given. Needs the programs
+# OSU's collectives on RANKS (default 2) GPUs by NCCL and by MPI through libplumb-mpi-device (transport peer), and osu_latency
+# between two GPUs beside mpi_device's round trips: two tables. Records go to the folder given. Needs the programs
 # (cmake --build --preset release --target plumb-mpi plumb-mpi-device mpi_device). Exit status 1 when a run does not pass; the
 # tables have the others.
 #
-#   bench/gpu_osu.sh OUTPUT_FOLDER [LAUNCHES]
+#   RANKS=2 bench/gpu_osu.sh OUTPUT_FOLDER [LAUNCHES]
 set -euo pipefail
 out=$(realpath -m "${1:?usage: bench/gpu_osu.sh OUTPUT_FOLDER [LAUNCHES]}")
 launches=${2:-3}
+ranks=${RANKS:-2}
 cd "$(dirname "$0")/.."
 mkdir -p "$out"
 bin=build/release/bin
@@ -16,23 +17,23 @@ export PLUMB_MPI_RUNTIME=cuda PLUMB_MPI_TRANSPORT=peer PLUMB_MPI_REDUCE_FROM=1 P
 collectives=osu_allgather,osu_allreduce,osu_alltoall,osu_bcast,osu_reduce,osu_reduce_scatter_block
 
 failed=0
-two() { mpirun -np 2 --bind-to core --map-by slot:PE=4 "$@"; }
-run() { # RECORD PRELOADED TEST WORDS...
-  echo "== $1"
-  two env LD_PRELOAD="$2" "$bin/plumb-mpi" "${@:3}" --runtime cuda --progress none --format none --record "$out/$1.json" || failed=1
+on() { mpirun -np "$1" --bind-to core --map-by slot:PE=4 "${@:2}"; }
+run() { # RANKS RECORD PRELOADED TEST WORDS...
+  echo "== $2"
+  on "$1" env LD_PRELOAD="$3" "$bin/plumb-mpi" "${@:4}" --runtime cuda --progress none --format none --record "$out/$2.json" || failed=1
 }
 library=$(realpath build/release/lib/libplumb-mpi-device.so)
 for round in $(seq "$launches"); do
   sizes=(-m 8:4194304 --size-factor 8 --time-limit 0.03)
-  run nccl-$round "" osu --only "$collectives" --library nccl "${sizes[@]}"
-  run mpi-$round "$library" osu --only "$collectives" -d cuda "${sizes[@]}"
+  run "$ranks" nccl-$round "" osu --only "$collectives" --library nccl "${sizes[@]}"
+  run "$ranks" mpi-$round "$library" osu --only "$collectives" -d cuda "${sizes[@]}"
 done
 echo "== mpi_device"
-two "$bin/mpi_device" 26 >"$out/mpi_device.json" || failed=1
+on 2 "$bin/mpi_device" 26 >"$out/mpi_device.json" || failed=1
 for size in 8 67108864; do # as many operations a sample as mpi_device's rounds have
   words=(osu_latency D D -d cuda -m "$size:$size" -i $((size == 8 ? 500 : 10)) --repetitions 15)
-  run latency-$size "$library" "${words[@]}"
-  run untouched-$size "$library" "${words[@]}" --no-touch --sync once
+  run 2 latency-$size "$library" "${words[@]}"
+  run 2 untouched-$size "$library" "${words[@]}" --no-touch --sync once
 done
 python3 - "$out" "$launches" <<'END' || failed=1
 import json, statistics, sys
