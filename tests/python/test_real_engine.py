@@ -141,7 +141,7 @@ def test_a_newcomers_run_of_one_device(
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        (("gups", "--size", "12"), {"random/update/1048576"}),
+        (("gups", "--size", "12", "--stream", "lcg"), {"random/update/1048576"}),
         (("npb_ep", "--log2-pairs", "17"), {"flops/double"}),
     ],
 )

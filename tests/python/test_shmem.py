@@ -24,6 +24,9 @@ pytestmark = [
     pytest.mark.usefixtures("home"),
 ]
 QUICK = ["--no-model", "--time-limit", "0.02"]
+# In HPCC's polynomial stream ranks start a power of two apart and meet at the same words: `get-put` may then lose more
+# of a small table than the 1 % that is allowed.
+APART = ["--stream", "lcg"]
 
 
 def by_hand(*words: str, **added: str) -> tuple[list[str], dict[str, str]]:
@@ -37,7 +40,7 @@ def by_hand(*words: str, **added: str) -> tuple[list[str], dict[str, str]]:
 def test_a_run_over_openshmem(plumb: Plumb, tmp_path: Path) -> None:
     record = tmp_path / "r.json"
     words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "12"]
-    status, out, err = plumb(*words, *QUICK, "--record", str(record))
+    status, out, err = plumb(*words, *APART, *QUICK, "--record", str(record))
     assert status == ExitStatus.PASSED, err
     assert "OpenSHMEM 1." in out
     found = json.loads(record.read_text())
@@ -127,8 +130,8 @@ def test_gups_beside_operations_that_were_fitted(plumb: Plumb, home: Path, tmp_p
     status, out, err = plumb("fit", *records, "--name", "fitted")
     assert status == ExitStatus.PASSED, err
     assert "operation long_g, over 4096 B" in out
-    words = ["run", "gups", *two, "--size", "10", "--time-limit", "0.02", "--system", "fitted"]
-    status, out, err = plumb(*words)
+    words = ["run", "gups", *two, "--size", "12", *APART, "--time-limit", "0.02"]
+    status, out, err = plumb(*words, "--system", "fitted")
     assert status == ExitStatus.PASSED, err
     assert "operations by LogGP (SHOMS) + scattered words" in out
     assert "1 without (the system has no operation putmem)" in err
@@ -150,7 +153,7 @@ def test_the_time_bound_does_a_part_of_the_updates(
 ) -> None:
     record = tmp_path / "r.json"
     words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "18"]
-    more = ["--variant", "get-put", "--time-bound", "0.01", *QUICK, "--repetitions", "2"]
+    more = ["--variant", "get-put", *APART, "--time-bound", "0.01", *QUICK, "--repetitions", "2"]
     status, _, err = plumb(*words, *more, "--record", str(record))
     assert status == ExitStatus.PASSED, err
     (case,) = json.loads(record.read_text())["cases"]

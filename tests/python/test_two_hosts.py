@@ -255,8 +255,8 @@ def test_openshmem_by_its_own_launcher(hosts: two_hosts.Hosts, tmp_path: Path) -
         pytest.skip("plumb-shmem is not built")
     record = tmp_path / "record.json"
     over_tcp = {"UCX_TLS": "tcp,self"}
-    words = [str(program), "gups", "--size", "14", "--time-bound", "0.05", "--repetitions", "1"]
-    words += ["--record", str(record)]
+    words = [str(program), "gups", "--size", "14", "--stream", "lcg", "--time-bound", "0.05"]
+    words += ["--repetitions", "1", "--record", str(record)]
     done = hosts.run(1, words, over_tcp, 120, "oshrun")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(record.read_text())
