@@ -14,14 +14,19 @@ bool any_own(int count, const MPI_Request* requests) {
   return std::any_of(requests, requests + count, [](MPI_Request request) { return is_own(request); });
 }
 
-// MPI has completed the inner request, which is null now unless persistent: received data goes to the device. code: of
-// this request.
+// MPI has completed the inner request: received data begins to go to the device. code: of this request.
+void bring(Request& request, const MPI_Status& status, int code) {
+  if (request.under_way && code == MPI_SUCCESS) request.call->start_write(status);
+  request.under_way = false;
+}
+
+// The same, and the data is there afterwards. The inner request is null now unless persistent.
 void complete(MPI_Request* handle, MPI_Request inner, MPI_Status& status, int code) {
   Request& request = own_request(*handle);
-  if (request.under_way && code == MPI_SUCCESS) request.call->write(status);
+  bring(request, status, code);
+  request.call->finish_write();
   request.call->correct(status);
   request.call->settle();
-  request.under_way = false;
   request.inner = request.set_aside == MPI_REQUEST_NULL ? inner : std::exchange(request.set_aside, MPI_REQUEST_NULL);
   if (request.persistent) return;
   retire(*handle);
@@ -50,15 +55,16 @@ class Mixture {
     else
       given_[at] = inner_[static_cast<std::size_t>(at)];
   }
-  // MPI has completed all, or those whose status has no pending error. Offered messages come last: their receivers may
-  // wait for messages that they offer to this process.
+  // MPI has completed all, or those whose status has no pending error: all of their data goes to the device at once.
+  // Offered messages come last: their receivers may wait for messages that they offer to this process.
   void all_completed(MPI_Status* statuses, int code) {
+    const auto code_of = [&](int i) { return code == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : code; };
+    for (int i = 0; i < count(); ++i)
+      if (is_own(given_[i]) && code_of(i) != MPI_ERR_PENDING) bring(own_request(given_[i]), statuses[i], code_of(i));
     for (const bool offers : {false, true})
-      for (int i = 0; i < count(); ++i) {
-        const int own_code = code == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : code;
-        if (own_code != MPI_ERR_PENDING && offered_[static_cast<std::size_t>(i)] == offers)
-          completed(i, statuses[i], own_code);
-      }
+      for (int i = 0; i < count(); ++i)
+        if (code_of(i) != MPI_ERR_PENDING && offered_[static_cast<std::size_t>(i)] == offers)
+          completed(i, statuses[i], code_of(i));
   }
   // Whether take_arrived() may have something to do.
   bool may_take() const {
@@ -67,8 +73,9 @@ class Mixture {
     });
   }
   // Takes messages in pieces and offers that have come, in the order of the list up to the first that has not: their
-  // senders still start others meanwhile.
+  // senders still start others meanwhile. A sender waits for its offer's copy, so one that has ended is reported at once.
   void take_arrived() {
+    std::erase_if(under_way_, [](Call* call) { return call->write_finished(); });
     for (; arrived_ < count(); ++arrived_) {
       if (!is_own(given_[arrived_])) continue;
       Request& request = own_request(given_[arrived_]);
@@ -78,8 +85,8 @@ class Mixture {
       status.MPI_ERROR = MPI_SUCCESS;
       if (PMPI_Request_get_status(request.inner, &done, &status) != MPI_SUCCESS || done == 0) return;
       if (status.MPI_ERROR != MPI_SUCCESS) return;
-      request.call->write(status);
-      request.under_way = false;
+      bring(request, status, MPI_SUCCESS);
+      under_way_.push_back(request.call.get());
     }
   }
   bool yields() const {
@@ -100,7 +107,8 @@ class Mixture {
   std::vector<MPI_Request> inner_;
   std::vector<bool> offered_;
   MPI_Request* given_;
-  int arrived_ = 0;  // taken up to here
+  int arrived_ = 0;               // taken up to here
+  std::vector<Call*> under_way_;  // taken, and perhaps still copied
 };
 
 // The caller's statuses, or its own if the caller ignores them.

@@ -198,7 +198,20 @@ bool Call::brings() const {
                      [](const Operand& operand) { return operand.memory && !operand.writes.empty(); });
 }
 
-void Call::write(const MPI_Status& status) {
+bool Call::write_finished() {
+  if (!taking_) return true;
+  if (!receiver()->staging->queue().finished()) return false;
+  taking_.reset();
+  return true;
+}
+
+void Call::finish_write() {
+  if (!taking_) return;
+  wait_for(receiver()->staging->queue(), taking_->device().info());
+  taking_.reset();
+}
+
+void Call::start_write(const MPI_Status& status) {
   if (probed_) return deliver(probed_->content.data(), probed_->content.size());
   if (packed_ != nullptr) return deliver(packed_, received_bytes(status));
   const bool is_counted = receipt_ == Receipt::counted;
@@ -263,11 +276,11 @@ void Call::deliver(const std::byte* content, std::size_t bytes) {
 
 void Call::take(const Operand& operand, const Envelope& envelope) {
   if (envelope.piece != 0) return take_pieces(operand, envelope);
-  const Taking taking(envelope, operand.memory ? operand.memory->device : nullptr);
   const Runs runs = first_bytes(operand.writes, envelope.bytes);
   check_room(runs, envelope.bytes);
-  const bool is_near = operand.staging && &taking.device() == operand.memory->device.get();
-  BufferView from = taking.bytes();
+  taking_.emplace(envelope, operand.memory ? operand.memory->device : nullptr);
+  const bool is_near = operand.staging && &taking_->device() == operand.memory->device.get();
+  BufferView from = taking_->bytes();
   if (is_near && runs.size() <= most_copies) {
     Queue& queue = operand.staging->queue();
     for (const Run& run : runs) {
@@ -275,11 +288,11 @@ void Call::take(const Operand& operand, const Envelope& envelope) {
                          {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
       from.offset += run.size;
     }
-    wait_for(queue, taking.device().info());
     return;
   }
-  const Staging packed = taking.device().stage(from.size);
+  const Staging packed = taking_->device().stage(from.size);
   packed.queue().read(from, packed.bytes());
+  taking_.reset();
   unpack(operand, packed.bytes(), from.size);
 }
 

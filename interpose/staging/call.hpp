@@ -102,7 +102,15 @@ class Call {
   // Reads the operands from the device.
   void read();
   // Writes received data to the device; once, unless persistent.
-  void write(const MPI_Status& status);
+  void write(const MPI_Status& status) {
+    start_write(status);
+    finish_write();
+  }
+  // The same for calls that are completed together: a copy from another rank's device may be under way afterwards, until
+  // finish_write() or write_finished(), which does not wait.
+  void start_write(const MPI_Status& status);
+  bool write_finished();
+  void finish_write();
   // Replaces the size of an envelope, or of the empty message in place of a probed one, by that of the message.
   void correct(MPI_Status& status) const {
     if (probed_)
@@ -150,7 +158,7 @@ class Call {
   void restore_beginning(const Operand& operand, std::size_t from) const;
   bool take_offered(std::size_t received);
   void deliver(const std::byte* content, std::size_t bytes);
-  static void take(const Operand& operand, const Envelope& envelope);
+  void take(const Operand& operand, const Envelope& envelope);
   static void take_pieces(const Operand& operand, const Envelope& envelope);
   static void unpack(const Operand& operand, const std::byte* packed, std::size_t bytes);
 
@@ -163,6 +171,7 @@ class Call {
   std::unique_ptr<Offer> offer_;
   std::shared_ptr<Pieces> pieces_;
   std::optional<std::uint64_t> taken_;  // bytes of a message that came by an envelope
+  std::optional<Taking> taking_;        // what receiver()'s queue copies at present
   std::optional<ProbedMessage> probed_;
   // `beginning_` or `packed_room_` if MPI receives there instead of in the operand.
   std::byte* packed_ = nullptr;

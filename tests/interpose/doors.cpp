@@ -372,6 +372,46 @@ void try_waitall() {
   check(requests[0] == MPI_REQUEST_NULL && requests[2] == MPI_REQUEST_NULL, "MPI_Waitall left a request");
 }
 
+// A sender may wait for the first of two messages that MPI_Waitall takes before it sends the second.
+void send_after_the_first(void* address, int to, int tag) {
+  constexpr std::chrono::seconds patience{15};
+  MPI_Request first = MPI_REQUEST_NULL;
+  MPI_Recv(nullptr, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // it is ready: takes it rather than this moves it
+  MPI_Isend(address, size, MPI_BYTE, to, tag, MPI_COMM_WORLD, &first);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (int flag = 0; flag == 0; MPI_Test(&first, &flag, MPI_STATUS_IGNORE))
+    check(std::chrono::steady_clock::now() < until, "MPI_Waitall keeps a sender waiting until all have come");
+  MPI_Send(address, size, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+
+void receive_both(std::array<void*, 2> addresses, int from, int tag) {
+  std::array<MPI_Request, 2> requests{};
+  for (std::size_t i = 0; i < 2; ++i)
+    MPI_Irecv(addresses.at(i), size, MPI_BYTE, from, tag, MPI_COMM_WORLD, &requests.at(i));
+  MPI_Send(nullptr, 0, MPI_BYTE, from, tag, MPI_COMM_WORLD);
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  for (const void* address : addresses) {
+    std::vector<unsigned char> received(size);
+    done(plumb_mpi_copy(received.data(), address, size));
+    check(received == numbers(tag), "MPI_Waitall gave other bytes to a device");
+  }
+}
+
+void try_release() {
+  constexpr int rounds = 20, tag = 95;
+  const Ranks ranks;
+  std::array<void*, 2> addresses{};
+  for (void*& address : addresses) done(plumb_mpi_alloc(size, &address));
+  done(plumb_mpi_copy(addresses[0], numbers(tag).data(), size));
+  for (int round = 0; round < rounds; ++round) {
+    if (ranks.rank < ranks.other)
+      send_after_the_first(addresses[0], ranks.other, tag);
+    else
+      receive_both(addresses, ranks.other, tag);
+  }
+  for (void* address : addresses) done(plumb_mpi_free(address));
+}
+
 // Under peer, too, a receive into the host's memory may be cancelled, and freed before it is complete.
 std::vector<unsigned char> freed_receive(size);
 
@@ -448,6 +488,7 @@ int main(int argc, char** argv) {
     try_small_buffer();
     try_pieces();
     try_waitall();
+    try_release();
     if (peer) try_host_receives();
     if (provided == MPI_THREAD_MULTIPLE) try_threads();
   } catch (const std::exception& error) {
