@@ -49,13 +49,13 @@ def main() -> int:
         "OMP_NUM_THREADS": str(cores),
         "OPENBLAS_NUM_THREADS": str(cores),
     }
-    base = [wish.benchmark, "--runtime", wish.device]
+    on = ["--runtime", wish.device]
 
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(wish.at_once) as pool:
         runs = []
         for sound in lists.SOUND:
             if sound.device == wish.device and sound.ranks == 1:
-                words = [*base, *sound.words]
+                words = [sound.benchmark or wish.benchmark, *on, *sound.words]
                 runs.append(
                     (" ".join(sound.words), 0, pool.submit(status_of, engine, words, environment))
                 )
@@ -63,8 +63,11 @@ def main() -> int:
             if mutant.device == wish.device and mutant.ranks == 1:
                 folder = Path(name) / mutant.name
                 folder.mkdir()
-                words = [*base, *mutant.words, "--kernel-file", str(mutant.write(folder))]
+                file = ["--kernel-file", str(mutant.write(folder))]
+                words = [mutant.benchmark or wish.benchmark, *on, *mutant.words, *file]
                 runs.append((mutant.name, 1, pool.submit(status_of, engine, words, environment)))
+        if not runs:
+            sys.exit(f"{wish.benchmark} has no wrong kernels for {wish.device} on one rank")
         wrong = 0
         for what, wanted, run in runs:
             status, said = run.result()
