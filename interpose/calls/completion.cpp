@@ -73,7 +73,8 @@ class Mixture {
     });
   }
   // Takes messages in pieces and offers that have come, in the order of the list up to the first that has not: their
-  // senders still start others meanwhile. A sender waits for its offer's copy, so one that has ended is reported at once.
+  // senders still start others meanwhile. A sender waits for its offer's copy, so one that has ended is reported at
+  // once.
   void take_arrived() {
     std::erase_if(under_way_, [](Call* call) { return call->write_finished(); });
     for (; arrived_ < count(); ++arrived_) {

@@ -106,8 +106,8 @@ class Call {
     start_write(status);
     finish_write();
   }
-  // The same for calls that are completed together: a copy from another rank's device may be under way afterwards, until
-  // finish_write() or write_finished(), which does not wait.
+  // The same for calls that are completed together: a copy from another rank's device may be under way afterwards,
+  // until finish_write() or write_finished(), which does not wait.
   void start_write(const MPI_Status& status);
   bool write_finished();
   void finish_write();

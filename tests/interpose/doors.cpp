@@ -376,7 +376,8 @@ void try_waitall() {
 void send_after_the_first(void* address, int to, int tag) {
   constexpr std::chrono::seconds patience{15};
   MPI_Request first = MPI_REQUEST_NULL;
-  MPI_Recv(nullptr, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // it is ready: takes it rather than this moves it
+  MPI_Recv(nullptr, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);  // it is ready: takes it rather than this moves it
   MPI_Isend(address, size, MPI_BYTE, to, tag, MPI_COMM_WORLD, &first);
   const auto until = std::chrono::steady_clock::now() + patience;
   for (int flag = 0; flag == 0; MPI_Test(&first, &flag, MPI_STATUS_IGNORE))
