@@ -12,6 +12,13 @@ rm -f "$counts"
 export TAIL=60
 # Ranks of several tests share the cores with each other and with compilers: those that wait give way, and sleep (patiently).
 export OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive
+# An mpirun that ends removes the host's folder of sessions if it is empty, also while another one makes its own in it, which
+# then fails; what is held here is never empty.
+OMPI_MCA_orte_tmpdir_base=$(mktemp --directory)
+export OMPI_MCA_orte_tmpdir_base
+trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base"' EXIT
+host=$(uname -n)
+mkdir -p "$OMPI_MCA_orte_tmpdir_base/ompi.${host%%.*}.$(id -u)/held"
 
 # Late in turn for a core; last in turn it ended long after the tests.
 beside() { nice -n 8 "$@"; }

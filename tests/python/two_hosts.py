@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -93,7 +94,10 @@ class Hosts:
         for key, value in settings.items():
             launcher += ["--mca", key, value]
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return self.here([*launcher, *words], {**root, **environment}, timeout)
+        # The other host's daemon of an earlier launch may still be removing its folder of sessions.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as sessions:
+            launcher += ["--mca", "orte_tmpdir_base", sessions]
+            return self.here([*launcher, *words], {**root, **environment}, timeout)
 
     def refused(
         self,
