@@ -19,8 +19,8 @@ class KernelMutant:
 
     ``words`` are the run's options; ``device`` is ``pocl``, ``intel`` (Intel's CPU runtime), ``fpga``
     (its FPGA emulator), ``native``, ``hls`` (HLS C++ in C simulation) or ``cuda``. Every case of the
-    run must come out ``failed``; or, where ``error`` is given, the run must end with that error, for
-    example of kernels that wait for each other.
+    run must come out ``failed``; or, where ``error`` (a regular expression) is given, the run must end
+    with that error, for example of kernels that wait for each other.
     """
 
     name: str

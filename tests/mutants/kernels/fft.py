@@ -257,7 +257,7 @@ MUTANTS = [
         "rows-not-taken",
         "if (i < rows) row = points.read();",
         "if (i < rows && frequencies.full()) row = points.read();",
-        error="stayed full (limit",
+        error=r"stayed full \(limit",
     ),
 ]
 

@@ -362,7 +362,7 @@ MUTANTS = [
         "STORE_SYSTEM(all_ended, level_number - 1);",
         (*PORT, "--timeout", "10"),
         ranks=2,
-        error="a kernel timed out waiting",
+        error=r"a kernel timed out waiting|waited \d+ s for",  # on loaded cores the host gives up first
         variables=UNITS,
     ),
     *(
