@@ -133,6 +133,7 @@ def test_the_official_text_is_laid_out_as_ever(tmp_path: Path) -> None:
         (1, ("npb_is", "--log2-max-key", "33"), "32 bits"),
         (1, ("npb_is", "--log2-keys", "3"), "too few"),
         (1, ("npb_is", "--threads", "2"), "threads"),
+        (1, ("npb_ep", "--form", "signal"), "npb_ep sends no messages: omit --form"),
         (1, ("npb_mg", "--variant", "device", "--form", "signal"), "sends by a transport"),
         (1, ("npb_is", "--variant", "device", "--runtime", "native"), "compiles kernels"),
         (1, ("npb_mg", "--variant", "device", "--tile", "64x4"), "must be five numbers"),
