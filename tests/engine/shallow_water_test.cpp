@@ -420,13 +420,13 @@ TEST(ShallowWaterPhysics, ATideIsReadFromAFile) {
 TEST(ShallowWaterPhysics, OperationsOfConstantElementsAreThoseOfTheEquations) {
   Physics physics;
   physics.friction_kind = Friction::quadratic;
-  const double velocities = 4;                  // H, 1/H, u, v
-  const double bed = 6, push = 1, turning = 6;  // slopes of h_b; g level; both sources
-  const double friction = 6 + 1 + 4;            // C |u| / H, H, and its share of both
-  const double normals = 8, moved = 9;          // of three edges; three fields' c + dt rate
-  const double edge = 5 + 4 + 1;                // length and mirror, h_b, H
-  const double through = 4 * 3, mirrored = 2 + 4 * 2, pressure = 8, fastest = 4 + 5;
-  const double flux = edge + through + mirrored + pressure + fastest + 4 + 2 * 8;
+  const double velocities = 4;                                          // H, 1/H, u, v
+  const double bed = 6, push = 1, turning = 6;                          // slopes of h_b; g level; both sources
+  const double friction = 6 + 1 + 4;                                    // C |u| / H, H, and its share of both
+  const double normals = 8, moved = 9;                                  // of three edges; three fields' c + dt rate
+  const double edge = 3 + 4 + 1;                                        // length squared, h_b, H
+  const double through = 4 * 3, pressure = 8, fastest = 1 + 2 * 3 + 1;  // no mirror: inner edges
+  const double flux = edge + through + pressure + fastest + 4 + 2 * 8;
   const double added = 3 * 2;  // weight and sum of each field, on both sides
   const double whole =
       velocities + bed + push + turning + friction + normals + moved - 1;  // a level's first sum is 0 + x

@@ -33,6 +33,7 @@ INLINE vec choose(bool which, vec yes, vec no) {
 INLINE indices choose_indices(bool which, indices yes, indices no) {
   return which ? yes : no;
 }
+#define IS_ANY(which) (which)
 INLINE vec larger(vec a, vec b) {
   return a > b ? a : b;
 }
@@ -109,6 +110,7 @@ double of_stage(int friction) {
 }  // namespace plumb::shallow_water
 
 #undef ORDER
+#undef IS_ANY
 #undef PRECISION
 #undef FIELDS
 #undef BASIS

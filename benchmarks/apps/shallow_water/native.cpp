@@ -45,6 +45,11 @@ void stage(StageFunction function, StageArguments a, std::span<const KernelArgum
   }
 }
 
+// Where a state has a component of an element: in fours.
+std::size_t place_of(std::size_t component, std::size_t element, std::size_t stride) {
+  return (component / 4 * stride + element) * 4 + component % 4;
+}
+
 template <class T>
 void pack(std::uint32_t components, std::span<const KernelArgument> arguments) {
   const auto* from = reinterpret_cast<const T*>(host_pointer(arguments[0]));
@@ -53,7 +58,7 @@ void pack(std::uint32_t components, std::span<const KernelArgument> arguments) {
   const std::uint32_t count = count_at(arguments, 3), stride = count_at(arguments, 4);
   for (std::uint32_t i = 0; i < count; ++i)
     for (std::uint32_t c = 0; c < components; ++c)
-      message[i * components + c] = from[c * stride + static_cast<std::uint32_t>(elements[i])];
+      message[i * components + c] = from[place_of(c, static_cast<std::uint32_t>(elements[i]), stride)];
 }
 
 template <class T>
@@ -62,7 +67,7 @@ void unpack(std::uint32_t components, std::span<const KernelArgument> arguments)
   auto* to = reinterpret_cast<T*>(host_pointer(arguments[1]));
   const std::uint32_t first = count_at(arguments, 2), count = count_at(arguments, 3), stride = count_at(arguments, 4);
   for (std::uint32_t i = 0; i < count; ++i)
-    for (std::uint32_t c = 0; c < components; ++c) to[c * stride + first + i] = message[i * components + c];
+    for (std::uint32_t c = 0; c < components; ++c) to[place_of(c, first + i, stride)] = message[i * components + c];
 }
 
 }  // namespace

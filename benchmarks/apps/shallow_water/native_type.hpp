@@ -8,11 +8,13 @@ using lane_mask = std::int64_t;
 using real = float;
 using lane_mask = std::int32_t;
 #endif
-inline constexpr uint vector_lanes = VECTOR_BYTES / REAL_BYTES;
+#define LANES (VECTOR_BYTES / REAL_BYTES)
+inline constexpr uint vector_lanes = LANES;
 // NOLINTBEGIN(readability-identifier-naming): the kernel's names
 using vec [[gnu::vector_size(VECTOR_BYTES)]] = real;
 using mask [[gnu::vector_size(VECTOR_BYTES)]] = lane_mask;
 using indices [[gnu::vector_size(VECTOR_BYTES / REAL_BYTES * 4)]] = std::int32_t;
+using four [[gnu::vector_size(4 * REAL_BYTES)]] = real;
 // NOLINTEND(readability-identifier-naming)
 
 INLINE vec spread(real x) {
@@ -36,12 +38,24 @@ INLINE indices place(uint at) {
 INLINE vec pick(const real* from, indices at) {
   return GATHER(from, at);
 }
+INLINE four load_four(const real* from) {
+  four x;
+  __builtin_memcpy(&x, from, sizeof x);
+  return x;
+}
+INLINE void store_four(four x, real* to) {
+  __builtin_memcpy(to, &x, sizeof x);
+}
 INLINE vec choose(indices which, vec yes, vec no) {
   return __builtin_convertvector(which, mask) ? yes : no;
 }
 INLINE indices choose_indices(indices which, indices yes, indices no) {
   return which ? yes : no;
 }
+INLINE bool is_any(indices which) {
+  return !EVERY(__builtin_convertvector(~which, mask));
+}
+#define IS_ANY(which) is_any(which)
 INLINE vec larger(vec a, vec b) {
   return a > b ? a : b;
 }
@@ -68,8 +82,10 @@ INLINE void note(vec lowest, real minimum, int step, int* dry, uint at, uint lan
 }
 
 #define NATIVE_STAGE
+#define FOURS 1
 #include "benchmarks/apps/shallow_water/shallow_water.cl"
 #undef NATIVE_STAGE
+#undef FOURS
 
 void run(const StageArguments& a) {
   stage_of s{};
@@ -99,7 +115,18 @@ void run(const StageArguments& a) {
 
 }  // namespace PRECISION
 
+#undef LANES
+#undef SHUFFLE
+#undef ALL_8
+#undef EVERY_FOURTH
+#undef LOW_PAIRS
+#undef HIGH_PAIRS
+#undef LOW_HALVES
+#undef HIGH_HALVES
+#undef BEDS
+#undef PLANES
 #undef ORDER
+#undef IS_ANY
 #undef PRECISION
 #undef FIELDS
 #undef BASIS

@@ -3,14 +3,14 @@
 // one element a SIMD lane; so one proof covers all.
 //
 // REAL: float or double. ORDER: p, 0 to 2. FRICTION: 0 none, 1 linear, 2 quadratic. GIVEN: 1 if sources and exact edges are given.
-// GROUP: work items a group. LANES: 1, or 8 or 16, in vectors of that many numbers (OpenCL on CPUs, whose compilers do not make
+// GROUP: work items a group. LANES: 1, or 4, 8 or 16, in vectors of that many numbers (OpenCL on CPUs, whose compilers do not make
 // vectors of a kernel so long); MASK: int or long, as wide as REAL. PIPELINE: without kernels, for single_work_item.cl, which
 // follows: all arrays are in local memory, and velocities are projected once an element instead of by each neighbour.
 //
 // Arrays hold a value of each element after the other, `stride` apart (structure of arrays): own elements first, then the
 // halo. State: fields (level, U, V) x BASIS coefficients. Geometry: gradients of r and s. Bed: mean, and derivatives
 // by r and s. Neighbours of an element's three edges: 4 element + edge of it; or -1 land, -2 sea, -3 - n: exact edge n.
-// FOURS (with LANES 1): a state holds four values of each element after the other; after its coefficients follows of
+// FOURS: a state holds four values of each element after the other; after its coefficients follows of
 // the bed what neighbours need, so that a few wide loads read a neighbour. Geometry likewise.
 #ifdef __OPENCL_VERSION__
 #ifdef cl_khr_fp64
@@ -56,6 +56,7 @@ INLINE vec pick(GLOBAL const real* from, indices at) { return from[at]; }
 INLINE indices place(uint at) { return (indices)at; }
 INLINE vec choose(indices which, vec yes, vec no) { return which ? yes : no; }
 INLINE indices choose_indices(indices which, indices yes, indices no) { return which ? yes : no; }
+#define IS_ANY(which) 1  // no branch
 INLINE vec larger(vec a, vec b) { return a > b ? a : b; }
 INLINE vec lower(vec a, vec b) { return a >= b ? b : a; }
 INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) { to[at] = x; }
@@ -83,8 +84,11 @@ INLINE indices place(uint at) {
 }
 INLINE vec choose(indices which, vec yes, vec no) { return select(no, yes, JOIN(convert_, JOIN(MASK, LANES))(which)); }
 INLINE indices choose_indices(indices which, indices yes, indices no) { return select(no, yes, which); }
+#define IS_ANY(which) (!all(~(which)))
 INLINE vec larger(vec a, vec b) { return select(b, a, a > b); }
 INLINE vec lower(vec a, vec b) { return select(a, b, a >= b); }
+#define load_four(from) vload4(0, from)
+#define store_four(x, to) vstore4(x, 0, to)
 INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) {
   if (lanes == LANES)
     JOIN(vstore, LANES)(x, 0, to + at);
@@ -119,7 +123,109 @@ INLINE vec size_of_it(vec x) { return fabs(x); }
 #if FOURS
 #define BEDS (ORDER == 0 ? 1 : 3)  // of the bed's values, those in a state
 #define PLANES ((COMPONENTS + BEDS + 3) / 4)
+// Of each lane the four values of element `at` in an array that has them side by side; of adjacent elements; and stored.
+#ifdef IS_KERNELS
 typedef JOIN(REAL, 4) four;
+#endif
+#if LANES == 1
+INLINE void pick_fours(GLOBAL const real* from, indices at, vec* values) {
+  const four x = ((GLOBAL const four*)from)[at];
+  values[0] = x.x;
+  values[1] = x.y;
+  values[2] = x.z;
+  values[3] = x.w;
+}
+INLINE void load_fours(GLOBAL const real* from, uint at, vec* values) { pick_fours(from, (indices)at, values); }
+INLINE void store_fours(const vec* values, GLOBAL real* to, uint at, uint lanes) {
+  four x;
+  x.x = values[0];
+  x.y = values[1];
+  x.z = values[2];
+  x.w = values[3];
+  ((GLOBAL four*)to)[at] = x;
+}
+#elif LANES == 2
+INLINE void pick_fours(GLOBAL const real* from, indices at, vec* values) {
+  for (int i = 0; i < 4; ++i)
+    for (int lane = 0; lane < 2; ++lane) values[i][lane] = from[4 * (size_t)at[lane] + i];
+}
+INLINE void load_fours(GLOBAL const real* from, uint at, vec* values) { pick_fours(from, place(at), values); }
+INLINE void store_fours(const vec* values, GLOBAL real* to, uint at, uint lanes) {
+  for (int i = 0; i < 4; ++i)
+    for (uint lane = 0; lane < lanes; ++lane) to[4 * (size_t)(at + lane) + i] = values[i][lane];
+}
+#else
+#define SHUFFLE __builtin_shufflevector
+#define ALL_8(a, b) SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+// Vectors of four numbers m, m + 4, ..., in that order; and the pairs and halves of a square of four vectors of four.
+#if LANES == 4
+#define EVERY_FOURTH(of, m) of(m)
+#define LOW_PAIRS 0, 4, 1, 5
+#define HIGH_PAIRS 2, 6, 3, 7
+#define LOW_HALVES 0, 1, 4, 5
+#define HIGH_HALVES 2, 3, 6, 7
+#elif LANES == 8
+#define EVERY_FOURTH(of, m) ALL_8(of(m), of(m + 4))
+#define LOW_PAIRS 0, 8, 1, 9, 4, 12, 5, 13
+#define HIGH_PAIRS 2, 10, 3, 11, 6, 14, 7, 15
+#define LOW_HALVES 0, 1, 8, 9, 4, 5, 12, 13
+#define HIGH_HALVES 2, 3, 10, 11, 6, 7, 14, 15
+#else
+#define EVERY_FOURTH(of, m) \
+  SHUFFLE(ALL_8(of(m), of(m + 4)), ALL_8(of(m + 8), of(m + 12)), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define LOW_PAIRS 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define HIGH_PAIRS 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+#define LOW_HALVES 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define HIGH_HALVES 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#endif
+INLINE void turn_squares(vec* x) {
+  const vec a = SHUFFLE(x[0], x[1], LOW_PAIRS), b = SHUFFLE(x[2], x[3], LOW_PAIRS);
+  const vec c = SHUFFLE(x[0], x[1], HIGH_PAIRS), d = SHUFFLE(x[2], x[3], HIGH_PAIRS);
+  x[0] = SHUFFLE(a, b, LOW_HALVES);
+  x[1] = SHUFFLE(a, b, HIGH_HALVES);
+  x[2] = SHUFFLE(c, d, LOW_HALVES);
+  x[3] = SHUFFLE(c, d, HIGH_HALVES);
+}
+INLINE void pick_fours(GLOBAL const real* from, indices at, vec* values) {
+#define ELEMENT(i) load_four(from + 4 * (size_t)at[i])
+  UNROLL
+  for (int m = 0; m < 4; ++m) values[m] = EVERY_FOURTH(ELEMENT, m);
+#undef ELEMENT
+  turn_squares(values);
+}
+INLINE void load_fours(GLOBAL const real* from, uint at, vec* values) {
+#define ELEMENT(i) load_four(from + 4 * (size_t)(at + i))
+  UNROLL
+  for (int m = 0; m < 4; ++m) values[m] = EVERY_FOURTH(ELEMENT, m);
+#undef ELEMENT
+  turn_squares(values);
+}
+INLINE void store_fours(const vec* values, GLOBAL real* to, uint at, uint lanes) {
+  if (lanes < LANES) {
+    for (int i = 0; i < 4; ++i)
+      for (uint lane = 0; lane < lanes; ++lane) to[4 * (size_t)(at + lane) + i] = values[i][lane];
+    return;
+  }
+  vec x[4];
+  UNROLL
+  for (int m = 0; m < 4; ++m) x[m] = values[m];
+  turn_squares(x);
+  UNROLL
+  for (int m = 0; m < 4; ++m) {
+#define STORE_FOUR(j) \
+  store_four(SHUFFLE(x[m], x[m], 4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3), to + 4 * (size_t)(at + 4 * j + m))
+    STORE_FOUR(0);
+#if LANES >= 8
+    STORE_FOUR(1);
+#endif
+#if LANES == 16
+    STORE_FOUR(2);
+    STORE_FOUR(3);
+#endif
+#undef STORE_FOUR
+  }
+}
+#endif
 #endif
 #define EDGE_VALUES 3  // of an exact edge's point: level, U, V
 #define THIRD ((real)0.33333333333333333333)
@@ -286,21 +392,18 @@ typedef struct {
 
 // The element's state, and its bed as far as neighbours need it.
 #if FOURS
-INLINE void fetch(const stage_of* s, indices at, cell* c) {
-  GLOBAL const four* from = (GLOBAL const four*)s->from;
-  real values[4 * PLANES];
-  UNROLL
-  for (int i = 0; i < PLANES; ++i) {
-    const four x = from[i * s->stride + at];
-    values[4 * i] = x.x;
-    values[4 * i + 1] = x.y;
-    values[4 * i + 2] = x.z;
-    values[4 * i + 3] = x.w;
-  }
+INLINE void take(const vec* values, cell* c) {
   UNROLL
   for (int i = 0; i < COMPONENTS; ++i) c->state[i / BASIS][i % BASIS] = values[i];
   UNROLL
   for (int i = 0; i < BEDS; ++i) c->bed[i] = values[COMPONENTS + i];
+}
+
+INLINE void fetch(const stage_of* s, indices at, cell* c) {
+  vec values[4 * PLANES];
+  UNROLL
+  for (int i = 0; i < PLANES; ++i) pick_fours(s->from + (size_t)(4 * i) * s->stride, at, values + 4 * i);
+  take(values, c);
 }
 #else
 INLINE void fetch(const stage_of* s, indices at, cell* c) {
@@ -380,7 +483,8 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
 #else
   project(&n);
 #endif
-  const vec length2 = normal[0] * normal[0] + normal[1] * normal[1], length = root(length2), mirror = 2 / length2;
+  const vec length2 = normal[0] * normal[0] + normal[1] * normal[1];
+  const vec steep = s->gravity * length2;  // so that the root of its product with H has the length, too
   UNROLL
   for (int q = 0; q < EDGE_POINTS; ++q) {
     const real t = edge_point(q), back = 1 - t;
@@ -403,37 +507,39 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
 #endif
     vec its_level = value_of(n.state[0], its), its_U = value_of(n.state[1], its), its_V = value_of(n.state[2], its);
     vec its_u = value_of(n.u, its), its_v = value_of(n.v, its);
-    // Land mirrors the velocity; the sea has this element's.
-    const vec turn_U = mirror * through, turn_u = mirror * speed;
     const indices land = code == -1;
-    its_level = choose(outside, level, its_level);
-    its_U = choose(outside, U, its_U);
-    its_V = choose(outside, V, its_V);
-    its_u = choose(outside, u, its_u);
-    its_v = choose(outside, v, its_v);
-    its_level = choose(code == -2, spread(s->sea), its_level);
-    its_U = choose(land, U - turn_U * normal[0], its_U);
-    its_V = choose(land, V - turn_U * normal[1], its_V);
-    its_u = choose(land, u - turn_u * normal[0], its_u);
-    its_v = choose(land, v - turn_u * normal[1], its_v);
-    if (GIVEN) {
-      const indices exact = code <= -3;
-      const indices at = choose_indices(exact, ((-3 - code) * EDGE_POINTS + q) * EDGE_VALUES, place(0));
+    if (IS_ANY(outside)) {
+      // Land mirrors the velocity; the sea has this element's.
+      const vec mirror = 2 / length2, turn_U = mirror * through, turn_u = mirror * speed;
+      its_level = choose(outside, level, its_level);
+      its_U = choose(outside, U, its_U);
+      its_V = choose(outside, V, its_V);
+      its_u = choose(outside, u, its_u);
+      its_v = choose(outside, v, its_v);
+      its_level = choose(code == -2, spread(s->sea), its_level);
+      its_U = choose(land, U - turn_U * normal[0], its_U);
+      its_V = choose(land, V - turn_U * normal[1], its_V);
+      its_u = choose(land, u - turn_u * normal[0], its_u);
+      its_v = choose(land, v - turn_u * normal[1], its_v);
+      if (GIVEN) {
+        const indices exact = code <= -3;
+        const indices at = choose_indices(exact, ((-3 - code) * EDGE_POINTS + q) * EDGE_VALUES, place(0));
 #ifdef PIPELINE
-      GLOBAL const real* values = s->given;
+        GLOBAL const real* values = s->given;
 #else
-      GLOBAL const real* values = s->given + COMPONENTS * s->stride;
+        GLOBAL const real* values = s->given + COMPONENTS * s->stride;
 #endif
-      its_level = choose(exact, pick(values, at), its_level);
-      its_U = choose(exact, pick(values + 1, at), its_U);
-      its_V = choose(exact, pick(values + 2, at), its_V);
-      its_u = choose(exact, its_U / (bed + its_level), its_u);
-      its_v = choose(exact, its_V / (bed + its_level), its_v);
+        its_level = choose(exact, pick(values, at), its_level);
+        its_U = choose(exact, pick(values + 1, at), its_U);
+        its_V = choose(exact, pick(values + 2, at), its_V);
+        its_u = choose(exact, its_U / (bed + its_level), its_u);
+        its_v = choose(exact, its_V / (bed + its_level), its_v);
+      }
     }
     const vec its_through = its_U * normal[0] + its_V * normal[1], its_speed = its_u * normal[0] + its_v * normal[1];
     const vec pressure = s->gravity * (level * ((real)0.5 * level + bed) + its_level * ((real)0.5 * its_level + bed));
-    const vec fastest = larger(size_of_it(speed) + root(s->gravity * height) * length,
-                               size_of_it(its_speed) + root(s->gravity * (bed + its_level)) * length);
+    const vec fastest = larger(size_of_it(speed) + root(steep * height),
+                               size_of_it(its_speed) + root(steep * (bed + its_level)));
     const vec mass = through + its_through + fastest * (level - its_level);
     const vec flux[FIELDS] = {choose(land, spread(0), mass),
                               speed * U + its_speed * its_U + pressure * normal[0] + fastest * (U - its_U),
@@ -461,40 +567,39 @@ INLINE void add_edges(const stage_of* s, const cell* c, uint e, const vec* to_r,
 #ifndef PIPELINE
 #if FOURS
 INLINE void fetch_own(const stage_of* s, uint e, cell* c, vec* to_r, vec* to_s) {
-  fetch(s, (indices)e, c);
+  vec values[4 * PLANES], slopes[4];
+  UNROLL
+  for (int i = 0; i < PLANES; ++i) load_fours(s->from + (size_t)(4 * i) * s->stride, e, values + 4 * i);
+  take(values, c);
   UNROLL
   for (int i = BEDS; i < 3; ++i) c->bed[i] = load(s->bed, i * s->stride + e);
-  const four slopes = ((GLOBAL const four*)s->geometry)[e];
-  to_r[0] = slopes.x;
-  to_r[1] = slopes.y;
-  to_s[0] = slopes.z;
-  to_s[1] = slopes.w;
+  load_fours(s->geometry, e, slopes);
+  to_r[0] = slopes[0];
+  to_r[1] = slopes[1];
+  to_s[0] = slopes[2];
+  to_s[1] = slopes[3];
 }
 
 // base_share * base + moved, of which the first stage has no base.
 INLINE void keep(const stage_of* s, uint e, uint lanes, const cell* c, vec moved[FIELDS][BASIS]) {
-  GLOBAL four* to = (GLOBAL four*)s->to;
-  real values[4 * PLANES];
+  vec values[4 * PLANES];
   UNROLL
   for (int i = 0; i < 4 * PLANES; ++i)
     values[i] = i < COMPONENTS          ? moved[i / BASIS % FIELDS][i % BASIS]
                 : i < COMPONENTS + BEDS ? c->bed[(i - COMPONENTS) % 3]
-                                        : 0;
+                                        : spread(0);
   UNROLL
   for (int i = 0; i < PLANES; ++i) {
-    four x;
-    x.x = values[4 * i];
-    x.y = values[4 * i + 1];
-    x.z = values[4 * i + 2];
-    x.w = values[4 * i + 3];
+    const size_t plane = (size_t)(4 * i) * s->stride;
 #if ORDER > 0
-    const four base = ((GLOBAL const four*)s->base)[i * s->stride + e];
-    if (4 * i < COMPONENTS) x.x += s->base_share * base.x;
-    if (4 * i + 1 < COMPONENTS) x.y += s->base_share * base.y;
-    if (4 * i + 2 < COMPONENTS) x.z += s->base_share * base.z;
-    if (4 * i + 3 < COMPONENTS) x.w += s->base_share * base.w;
+    vec base[4];
+    load_fours(s->base + plane, e, base);
+    UNROLL
+    for (int k = 0; k < 4; ++k) {
+      if (4 * i + k < COMPONENTS) values[4 * i + k] += s->base_share * base[k];
+    }
 #endif
-    to[i * s->stride + e] = x;
+    store_fours(values + 4 * i, s->to + plane, e, lanes);
   }
 }
 #else

@@ -284,12 +284,13 @@ void ShallowWater::prepare(Session& session, const Case&) {
   facts_["ready_s"] = now_seconds() - all.began - referred;
 }
 
-// A GPU reads a neighbour by few wide loads; CPUs compute elements in vectors.
+// A neighbour is read by few wide loads. Native's kernels have no other layout.
 void ShallowWater::choose_layout(const DeviceInfo& device) {
-  const bool has_both = !setup_->job.in_pipeline && device.runtime != "native";
-  if (layout_ == "together" && !has_both)
-    throw Unsupported("--layout together is of OpenCL C's kernels on CPUs and GPUs: omit it");
-  setup_->job.is_together = has_both && (layout_ == "together" || (layout_ == "default" && device.type == "gpu"));
+  const bool is_native = device.runtime == "native";
+  if (layout_ == "together" && setup_->job.in_pipeline)
+    throw Unsupported("--layout together is not of kernels in a pipeline: omit it");
+  if (layout_ == "apart" && is_native) throw Unsupported("--layout apart is not of native's kernels: omit it");
+  setup_->job.is_together = !setup_->job.in_pipeline && layout_ != "apart";
 }
 
 // Coefficients of a mesh's elements at time 0.

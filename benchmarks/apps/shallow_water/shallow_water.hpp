@@ -119,7 +119,7 @@ class ShallowWater : public Benchmark {
   Choice layout_{*this,
                  {"layout",
                   "of a state on the device: apart, a value of each element after the other; together, four values of "
-                  "an element side by side; default: together on GPUs"},
+                  "an element side by side; default: together, but in a pipeline"},
                  "default",
                  {"default", "apart", "together"}};
   Choice friction_{*this,

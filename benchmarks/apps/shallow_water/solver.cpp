@@ -10,6 +10,7 @@
 #include "benchmarks/apps/shallow_water/pipeline.hpp"
 #include "core/data.hpp"
 #include "core/embedded.hpp"
+#include "device/host_simd.hpp"
 
 namespace plumb::shallow_water {
 
@@ -136,7 +137,9 @@ void Solver::build(Session& session, Transport* transport) {
   KernelSource source{file, embedded_text(file)};
   const bool is_single = job_.type == ScalarType::f32;
   const std::string& type = session.device.info().type;
-  if (type == "cpu" && !job_.is_together) lanes_ = is_single ? most_lanes : most_lanes / 2;
+  // Vectors wider than the processor's would need more registers than it has.
+  if (type == "cpu")
+    lanes_ = static_cast<std::uint32_t>(std::max<std::size_t>(32, host_vector_bytes()) / size_of(job_.type));
   const std::string options =
       fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DLANES={} -DMASK={} -DFOURS={}{}",
                   to_string(job_.type), job_.order, friction, is_given_ ? 1 : 0, lanes_, is_single ? "int" : "long",

@@ -25,7 +25,7 @@ struct Job {
   bool border_apart = false;          // messages and border elements have a queue of their own, beside the core's
   bool in_pipeline = false;           // the form for FPGAs
   bool is_persistent = false;         // kernels stay on the device for all steps
-  bool is_together = false;           // a state has four values of an element side by side, in OpenCL C
+  bool is_together = false;           // a state has four values of an element side by side
   std::uint32_t max_elements = 8192;  // of a part with its halo, in that form
 
   std::size_t components() const { return fields * basis_of(order); }

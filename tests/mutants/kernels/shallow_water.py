@@ -8,6 +8,7 @@ FILE = "benchmarks/apps/shallow_water/shallow_water.cl"
 OPENCL = ("--transport", "staged", "--runtime", "opencl", "--partitioner", "rcb", "--size", "0")
 CONSTANT = (*OPENCL, "--order", "0", "--steps", "12")
 LINEAR = (*OPENCL, "--order", "1", "--steps", "8", "--type", "double")
+APART, TOGETHER = ("--layout", "apart"), ("--layout", "together")
 
 OF_ELEMENTS = [
     ("land-leaks", "choose(land, spread(0), mass)", "choose(land, through, mass)"),
@@ -32,10 +33,13 @@ OF_ELEMENTS = [
     ),
     ("half-skipped", "if (i >= count) return;", "if (2 * i >= count) return;"),
     ("last-element-left", "min((uint)LANES, count - i)", "min((uint)LANES, count - i - 1)"),
-    ("one-lane-picked", "from[at[lane]]", "from[at[0]]"),
+    ("outside-in-every-lane-or-none", "IS_ANY(which) (!all(~(which)))", "IS_ANY(which) all(which)"),
 ]
 OF_LINEAR = [
     ("neighbour-not-turned", "choose(edge == 0, spread(back)", "choose(edge == 0, spread(t)"),
+]
+OF_APART = [
+    ("one-lane-picked", "from[at[lane]]", "from[at[0]]"),
     ("base-left-out", "s->base_share * load(s->base, at) + moved[f][i]", "moved[f][i]"),
 ]
 OF_MESSAGES = [
@@ -57,11 +61,16 @@ OF_MESSAGES = [
 ]
 
 OF_TOGETHER = [
-    ("first-plane-again", 1, "from[i * s->stride + at];", "from[at];"),
+    (
+        *("first-plane-again", 1),
+        "pick_fours(s->from + (size_t)(4 * i) * s->stride",
+        "pick_fours(s->from",
+    ),
+    ("halves-twice", 1, "x[3] = SHUFFLE(c, d, HIGH_HALVES)", "x[3] = SHUFFLE(c, d, LOW_HALVES)"),
     ("bed-of-a-field", 1, "c->bed[i] = values[COMPONENTS + i];", "c->bed[i] = values[i];"),
-    ("bed-lost", 1, "? c->bed[(i - COMPONENTS) % 3]", "? 0"),
-    ("base-of-three", 1, "if (4 * i + 3 < COMPONENTS) x.w +=", "if (4 * i + 3 < BASIS) x.w +="),
-    ("slopes-swapped", 1, "to_s[0] = slopes.z;", "to_s[0] = slopes.w;"),
+    ("bed-lost", 1, "? c->bed[(i - COMPONENTS) % 3]", "? spread(0)"),
+    ("base-of-three", 1, "if (4 * i + k < COMPONENTS) values", "if (4 * i + k < BASIS) values"),
+    ("slopes-swapped", 1, "to_s[0] = slopes[2];", "to_s[0] = slopes[3];"),
     ("next-value-sent", 2, "+ element) * 4 + i % 4", "+ element) * 4 + (i + 1) % 4"),
 ]
 
@@ -159,10 +168,11 @@ MUTANTS = [
         for number, (name, old, new) in enumerate(OF_ELEMENTS)
     ),
     *(KernelMutant(name, FILE, old, new, LINEAR) for name, old, new in OF_LINEAR),
+    *(KernelMutant(name, FILE, old, new, (*LINEAR, *APART)) for name, old, new in OF_APART),
     *(KernelMutant(name, FILE, old, new, CONSTANT, ranks=2) for name, old, new in OF_MESSAGES),
 ]
 MUTANTS += [
-    KernelMutant(f"together-{name}", FILE, old, new, (*LINEAR, "--layout", "together"), ranks=ranks)
+    KernelMutant(f"together-{name}", FILE, old, new, (*LINEAR, *TOGETHER), ranks=ranks)
     for name, ranks, old, new in OF_TOGETHER
 ]
 MUTANTS += [
@@ -182,7 +192,7 @@ MUTANTS += [
     for name, device, ranks, words, old, new in OF_PIPELINE
 ]
 SOUND = [Sound(LINEAR), Sound(CONSTANT, ranks=2), Sound((*OPENCL, "--order", "2", "--steps", "4"))]
-SOUND += [Sound((*LINEAR, "--layout", "together"), ranks=2)]
+SOUND += [Sound((*LINEAR, *layout), ranks=2) for layout in (APART, TOGETHER)]
 SOUND += [
     Sound(STAYS_ALONE, variables=UNITS),
     *(Sound(STAYS_TWO, ranks=ranks, variables=UNITS) for ranks in (2, 3)),
