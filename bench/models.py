@@ -31,6 +31,8 @@ from plumbline.system.system import Figures
 
 AIMED = {"npb_mg": 0.15, "npb_is": 0.15, "shallow_water": 0.15}  # the others 0.2
 NPB = ("npb_is", "npb_ep", "npb_mg", "npb_bt", "npb_sp", "npb_lu")
+# Than what calibrations have, among which is A's grid.
+LARGER = {"npb_mg": ("--grid", "512", "--iterations", "1")}
 LONG = "ABC"  # classes that are run twice, not until the interval is narrow
 WATER = [("float", "2468"), ("double", "58")]  # sizes that no calibration measures
 
@@ -70,9 +72,11 @@ def unseen(wish: argparse.Namespace, name: str) -> Iterator[list[str]]:
     measured_ones = {word for words in work.applications()[name].runs for word in words}
     for letter in wish.classes.split(","):
         if str(CLASSES[name][letter].size) in measured_ones:
-            continue  # MG's W
+            continue  # MG's W and A
         times = ["--repetitions", "2"] if letter in LONG else ["--min-repetitions", "6"]
         yield ["--class", letter, *forms, "--time-limit", "0.2", *times]
+    if name in LARGER:
+        yield [*LARGER[name], *forms, "--repetitions", "2"]
 
 
 def figures(records: Sequence[Record]) -> Figures:

@@ -102,7 +102,8 @@ ClassRow Npb::problem() const {
 }
 
 void Npb::check(const Plan& plan) const {
-  if (!facts_.sends && !(form_ == "all")) throw UsageError(fmt::format("{} sends no messages: omit --form", facts_.name));
+  if (!facts_.sends && !(form_ == "all"))
+    throw UsageError(fmt::format("{} sends no messages: omit --form", facts_.name));
   if (!(form_ == "all" || form_ == "two-sided") && !has_one_sided())
     throw UsageError(
         fmt::format("--form {} needs memory that other ranks reach: run it in world shmem or mpi", form_.get()));
