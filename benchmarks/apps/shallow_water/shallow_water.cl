@@ -37,7 +37,11 @@ typedef REAL real;
 #else
 #define GLOBAL __global
 #endif
+#if LANES > 1  // a cell of vectors is to stay in registers
+#define INLINE static inline __attribute__((always_inline))
+#else
 #define INLINE static inline
+#endif
 #define UNROLL _Pragma("unroll")
 #ifdef __CUDACC__
 #define GROUP_OF(items) __launch_bounds__(items)
