@@ -18,6 +18,7 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"  // of orders without that many points
+#pragma GCC diagnostic ignored "-Wpsabi"             // four doubles without AVX, in functions that are inlined
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in the compiler's own header of gathers
 
