@@ -176,13 +176,8 @@ def test_what_was_promised(plumb: Plumb) -> None:
 
 @needs_opencl
 def test_the_table_comes_from_the_record_alone(plumb: Plumb, home: Path) -> None:
-    words = (
-        *SHORT,
-        "--launches",
-        "1",
-        "--system",
-        "noctua1-520n",
-    )  # a case in doubt starts no other
+    once = ("--launches", "1")  # also if a case is in doubt
+    words = (*SHORT, *once, "--system", "noctua1-520n")
     _, out, err = plumb("run", "b_eff", "-n", "2", *words)
     path = record_in(err)
     again = plumb("show", str(path))

@@ -3,7 +3,7 @@
 // one element a SIMD lane; so one proof covers all.
 //
 // REAL: float or double. ORDER: p, 0 to 2. FRICTION: 0 none, 1 linear, 2 quadratic. GIVEN: 1 if sources and exact edges are given.
-// GROUP: work items a group. LANES: 1, or 4, 8 or 16, in vectors of that many numbers (OpenCL on CPUs, whose compilers do not make
+// GROUP: work items a group. LANES: 1, or 2 (native), 4, 8 or 16, in vectors of that many numbers (OpenCL on CPUs, whose compilers do not make
 // vectors of a kernel so long); MASK: int or long, as wide as REAL. PIPELINE: without kernels, for single_work_item.cl, which
 // follows: all arrays are in local memory, and velocities are projected once an element instead of by each neighbour.
 //
