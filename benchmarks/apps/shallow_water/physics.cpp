@@ -1,6 +1,7 @@
 #include "benchmarks/apps/shallow_water/physics.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numbers>
 
 namespace plumb::shallow_water {
