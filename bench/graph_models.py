@@ -32,7 +32,7 @@ GRAPH = "graph500 --roots {roots}"
 RUNS: dict[str, tuple[ModuleType, str, tuple[int, ...], tuple[int, ...]]] = {
     "ssca1-32": (ssca1, f"ssca1 {DEVICE} --bits 32 --scale", (20, 25), (22, 24, 26)),
     "ssca1-16": (ssca1, f"ssca1 {DEVICE} --bits 16 --scale", (20, 25), (22, 24, 26)),
-    "bfs": (graph500, f"{GRAPH} {DEVICE} --scale", (13, 18), (14, 16, 17)),
+    "bfs": (graph500, f"{GRAPH} {DEVICE} --scale", (13, 16, 18), (14, 15, 17)),
     "sssp": (
         *(graph500, f"{GRAPH} --kernel sssp --variant messages --scale"),
         *((13, 18), (14, 15, 16, 17)),
