@@ -19,9 +19,9 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-const Json& at(const Json& value, const std::string& key) {
+const Json& at(const Json& value, std::string_view key) {
   if (!value.is_object()) return nothing;
-  const auto found = value.find(key);
+  const auto found = value.find(std::string(key));
   return found == value.end() ? nothing : *found;
 }
 

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json.hpp"
@@ -14,7 +15,7 @@
 namespace plumb::lookup {
 
 // The member at the end of a path of keys; null if any is missing. Refers into `value`, or to a static null.
-const Json& at(const Json& value, const std::string& key);
+const Json& at(const Json& value, std::string_view key);
 const Json& at(const Json& value, std::initializer_list<const char*> path);
 
 // The value if it is an array (or an object), otherwise an empty one. For loops.
