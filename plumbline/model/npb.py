@@ -95,6 +95,8 @@ MESSAGES = Bound(
 FILL = Bound("pipeline fill", advice="Fewer ranks, or a larger class, fill a smaller share of it.")
 REDUCTIONS = Bound("reductions", advice="Fewer ranks, or a larger class, reduce less often.")
 
+LEAST_OWN = 0.5  # of a calibration's run, for a rate
+
 OwnSeconds = Callable[[str, float, float], float]  # part, items, held bytes
 
 
@@ -213,20 +215,25 @@ class NpbModel:
         """The rates of the own loops in each run: items over the time that messages leave.
 
         An undisturbed repetition counts; parts with a rate of their own have their phases' share.
+        Of a run that messages take most of, what they leave is as wrong as their cost: it counts
+        only where no run has less of them.
         """
-        rows: list[OwnWork] = []
+        rows: list[tuple[float, list[OwnWork]]] = []
         for record, case in ((one, case) for one in records for case in one.cases):
             if case.summary is None or case.outcome.status != "passed":
                 continue
             step = self.iteration(self.problem_of(record), record.world.ranks)
             shares = {part: _share(case, names) for part, names in self.phases.items()}
             shares[""] = 1 - sum(shares.values())
-            total = own_work_s(step, record.world.ranks, undisturbed_s(case), shares, cost)
-            rows += [
+            seconds = undisturbed_s(case)
+            total = own_work_s(step, record.world.ranks, seconds, shares, cost)
+            rates = [
                 rate(self.name, part, items, total * shares[part], source, step.held)
                 for part, items in step.items.items()
             ]
-        return rows
+            rows.append((total / seconds, rates))
+        most = max((share for share, _ in rows), default=0.0)
+        return [one for share, rates in rows if share >= min(LEAST_OWN, most) for one in rates]
 
     # --- a forecast
 

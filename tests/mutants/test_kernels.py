@@ -93,6 +93,8 @@ def run(tmp_path: Path, of: KernelMutant | Sound, *words: str) -> tuple[int, dic
     if device in ("native", "hls", "cuda"):
         needs_devices_of(device)
         command += ["--runtime", device]
+        if device == "cuda" and ranks > 1:
+            command += ["--share-devices"]
     else:
         environment |= vendor_environment(device, ranks)
     done = subprocess.run(

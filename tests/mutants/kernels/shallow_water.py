@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 
 FILE = "benchmarks/apps/shallow_water/shallow_water.cl"
@@ -92,7 +95,7 @@ OF_PERSISTENT = [
     ("base-of-the-stage", 1, "ORDER == 0 ? state_of(first_step, i) : 0", "state_of(first_step, i)"),
     ("level-of-the-first-stage", 1, "levels[i]", "levels[0]"),
     ("shares-of-the-first-stage", 1, "shares[i % STAGES * 2 + 1]", "shares[1]"),
-    ("last-group-left-out", 1, "item < all; item +=", "item + 1 < all; item +="),
+    ("last-group-left-out", 1, "item < all; item +=", "item + GROUP < all; item +="),
 ]
 
 PIPELINE = "benchmarks/apps/shallow_water/single_work_item.cl"
@@ -191,9 +194,29 @@ MUTANTS += [
     KernelMutant(f"{name}-{device}", PIPELINE, old, new, words, device, ranks)
     for name, device, ranks, words, old, new in OF_PIPELINE
 ]
+# On a GPU the same text has one element a work item: what is of vectors does not apply.
+OF_VECTORS = (
+    "last-element-left",
+    "outside-in-every-lane-or-none",
+    "one-lane-picked",
+    "halves-twice",
+)
+
+
+def on_cuda(words: Sequence[str]) -> tuple[str, ...]:
+    """The options of a run on PoCL, without its runtime."""
+    return tuple(word for word in words if word not in ("--runtime", "opencl"))
+
+
+MUTANTS += [
+    replace(one, words=on_cuda(one.words), device="cuda", variables={})
+    for one in MUTANTS
+    if one.file != PIPELINE and one.name.removeprefix("together-") not in OF_VECTORS
+]
 SOUND = [Sound(LINEAR), Sound(CONSTANT, ranks=2), Sound((*OPENCL, "--order", "2", "--steps", "4"))]
 SOUND += [Sound((*LINEAR, *layout), ranks=2) for layout in (APART, TOGETHER)]
 SOUND += [
     Sound(STAYS_ALONE, variables=UNITS),
     *(Sound(STAYS_TWO, ranks=ranks, variables=UNITS) for ranks in (2, 3)),
 ]
+SOUND += [replace(one, words=on_cuda(one.words), device="cuda", variables={}) for one in SOUND]
