@@ -11,7 +11,7 @@ benchmarks/shmem/npb (README.md, flow.md), and each benchmark's module derives t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, ClassVar, Literal
 
@@ -26,17 +26,21 @@ from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable, OwnWork
 from plumbline.system.system import Figures, Need, System
 
+LANES = 8  # numbers of a vector, if nothing is known: AVX-512's
+
 
 @dataclass(frozen=True)
 class Problem:
     """``size``: points of an axis, or the logarithm of the keys (IS) or pairs (EP).
 
-    ``largest``: the logarithm of the range of keys (IS).
+    ``largest``: the logarithm of the range of keys (IS); ``lanes``: numbers of the host's vectors,
+    which rows of points fill (BT, SP, LU).
     """
 
     size: int
     iterations: int = 1
     largest: int = 0
+    lanes: int = LANES
 
 
 # Of NPB 3.4 (benchmarks/shmem/npb/classes.cpp has them with the official values).
@@ -100,8 +104,10 @@ LEAST_OWN = 0.5  # of a calibration's run, for a rate
 OwnSeconds = Callable[[str, float, float], float]  # part, items, held bytes
 
 
-def parts_s(step: Iteration, ranks: int, own_s: OwnSeconds, cost: Cost) -> dict[str, float]:
-    """The terms of an iteration's time."""
+def parts_s(
+    step: Iteration, ranks: int, own_s: OwnSeconds, cost: Cost, *, are_beside: bool
+) -> dict[str, float]:
+    """The terms of an iteration's time; ``are_beside``: messages travel beside work."""
     own = {part: own_s(part, items, step.held) for part, items in step.items.items()}
     total = sum(own.values())
     parts: dict[str, float] = {OWN: total}
@@ -110,7 +116,8 @@ def parts_s(step: Iteration, ranks: int, own_s: OwnSeconds, cost: Cost) -> dict[
 
     def exposed(one: Sent) -> float:
         work = total if one.part is None else own[one.part]
-        return one.times * exposed_s(cost(one.at_once, one.size), one.covered * work)
+        overlapped = one.covered * work if are_beside else 0.0
+        return one.times * exposed_s(cost(one.at_once, one.size), overlapped)
 
     parts[MESSAGES] = sum(map(exposed, step.sent))
     parts[FILL] = sum(share * own[part] for part, share in step.fill.items())
@@ -118,20 +125,26 @@ def parts_s(step: Iteration, ranks: int, own_s: OwnSeconds, cost: Cost) -> dict[
     return {name: seconds for name, seconds in parts.items() if seconds > 0}
 
 
+def travel_beside_work(record: Record) -> bool:
+    """Whether messages of a run travel beside work: between hosts. On one host, ranks copy them."""
+    return len(record.hosts) > 1
+
+
 def own_work_s(
-    step: Iteration, ranks: int, seconds: float, shares: Mapping[str, float], cost: Cost
+    record: Record, step: Iteration, case: Case, shares: Mapping[str, float], cost: Cost
 ) -> float:
-    """The own work's time in an iteration of ``seconds``, by what the other terms leave.
+    """The own work's time in an iteration of a case, by what the other terms leave.
 
     ``shares`` of its parts; at least a quarter of the whole.
     """
+    ranks, are_beside, seconds = record.world.ranks, travel_beside_work(record), undisturbed_s(case)
     total = seconds
     for _ in range(8):  # what it covers depends on it
 
         def own(part: str, _items: float, _held: float, all_s: float = total) -> float:
             return shares[part] * all_s
 
-        parts = parts_s(step, ranks, own, cost)
+        parts = parts_s(step, ranks, own, cost, are_beside=are_beside)
         total = max(seconds - sum(parts.values()) + parts[OWN], seconds / 4)
     return total
 
@@ -185,7 +198,8 @@ class NpbModel:
         try:
             cost = free if ranks == 1 else by_form(record, figures, form)
             own = self._own(device) if form != "device" else self._limited(record, device)
-            return Prediction.in_turn(parts_s(step, ranks, own, cost))
+            beside = travel_beside_work(record)
+            return Prediction.in_turn(parts_s(step, ranks, own, cost, are_beside=beside))
         except UsageError as error:
             return Prediction.unknown(str(error))
 
@@ -197,6 +211,7 @@ class NpbModel:
             int(given.get(self.SHARED.option) or row.size),
             int(given.get("iterations") or row.iterations),
             int(given.get("log2-max-key") or row.largest),
+            _lanes_of(record) or LANES,
         )
 
     def _own(self, device: DeviceTable) -> OwnSeconds:
@@ -225,13 +240,15 @@ class NpbModel:
             step = self.iteration(self.problem_of(record), record.world.ranks)
             shares = {part: _share(case, names) for part, names in self.phases.items()}
             shares[""] = 1 - sum(shares.values())
-            seconds = undisturbed_s(case)
-            total = own_work_s(step, record.world.ranks, seconds, shares, cost)
+            total = own_work_s(record, step, case, shares, cost)
             rates = [
-                rate(self.name, part, items, total * shares[part], source, step.held)
+                rate(
+                    *(self.name, part, items, total * shares[part], source, step.held),
+                    lanes=_lanes_of(record),
+                )
                 for part, items in step.items.items()
             ]
-            rows.append((total / seconds, rates))
+            rows.append((total / undisturbed_s(case), rates))
         most = max((share for share, _ in rows), default=0.0)
         return [one for share, rates in rows if share >= min(LEAST_OWN, most) for one in rates]
 
@@ -245,17 +262,24 @@ class NpbModel:
         """All iterations of a class (``scenario.operation``)."""
         row, ranks = CLASSES[self.name][scenario.operation or "C"], scenario.ranks
         self.check(row, ranks)
-        step, device = self.iteration(row, ranks), device_of(system)
+        device = device_of(system)
+        lanes = (one.lanes for one in device.work if one.benchmark == self.name and one.lanes)
+        step = self.iteration(replace(row, lanes=next(lanes, LANES)), ranks)
         cost = free if ranks == 1 else by_transfer(message_of(system, scenario))
         limited = None
         if not any(entry.benchmark == self.name for entry in device.work):
             limited = self.by_limits(device, row, ranks)
         own = self._own(device) if limited is None else (lambda *_: limited)
-        each = parts_s(step, ranks, own, cost)
+        each = parts_s(step, ranks, own, cost, are_beside=True)
         parts = {name: seconds * row.iterations for name, seconds in each.items()}
         found = Prediction.in_turn(parts)
         value = self.operations(row) / found.time_s * 1e-6
         return Forecast(found, value, None, too_many(system, scenario))
+
+
+def _lanes_of(record: Record) -> int | None:
+    facts = (case.facts["lanes"] for case in record.cases if "lanes" in case.facts)
+    return next((int(str(lanes)) for lanes in facts), None)
 
 
 def _share(case: Case, phases: Sequence[str]) -> float:

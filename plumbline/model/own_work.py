@@ -26,13 +26,20 @@ def undisturbed_s(case: Case) -> float:
 
 
 def rate(
-    benchmark: str, part: str, items: float, seconds: float, source: str, held_bytes: float = 0
+    benchmark: str,
+    part: str,
+    items: float,
+    seconds: float,
+    source: str,
+    held_bytes: float = 0,
+    lanes: int | None = None,
 ) -> OwnWork:
     """The rate of ``items`` in ``seconds``; without ``held_bytes`` for any data."""
     return OwnWork(
         benchmark=benchmark,
         part=part or None,
         held_bytes=round(held_bytes) or None,
+        lanes=lanes,
         per_s=float(f"{items / seconds:.5g}"),
         source=source,
     )

@@ -140,12 +140,14 @@ class OwnWork(Table):
     """Items a second (points, keys, cells) of ``benchmark``'s own loops, on one rank.
 
     ``part``: those with a rate of their own. ``held_bytes``: the data of a rank for which the
-    rate was measured, as the model counts them (absent: any).
+    rate was measured, as the model counts them (absent: any). ``lanes``: numbers of the vectors
+    that the items fill whole.
     """
 
     benchmark: str
     part: str | None = None
     held_bytes: Bytes | None = None
+    lanes: Whole | None = None
     per_s: Annotated[float, Field(gt=0)]
     source: str
 

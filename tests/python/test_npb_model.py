@@ -98,14 +98,16 @@ def test_squares_of_ranks_send_nas_volumes(name: str, side: int) -> None:
     assert swept == pytest.approx(FLOWS[name] * (side - 1) * ((n - 2) / side) ** 2)
 
 
-@given(st.integers(1, 40), st.integers(80, 120))
-def test_tiles_hold_every_point_and_the_largest_share_is_at_least_the_mean(p: int, n: int) -> None:
+@given(st.integers(1, 40), st.integers(80, 120), st.sampled_from([2, 4, 8]))
+def test_tiles_hold_every_point_and_the_largest_share_is_at_least_the_mean(
+    p: int, n: int, lanes: int
+) -> None:
     a, _, c = npb_bt.tiles_of(p)
     assert a * c == p
     assert a % c == 0
     for cuts in (a, c):
         assert sum(npb_bt.inner_points(n, cuts)) == n - 2
-    assert npb_bt.own_points(n, p) * p >= (n - 2) ** 3
+    assert npb_bt.own_points(n, p, lanes) * p >= (n - 2) ** 3
 
 
 def test_lu_fills_its_pipeline() -> None:
@@ -114,7 +116,9 @@ def test_lu_fills_its_pipeline() -> None:
     step = model("npb_lu").iteration(Problem(102, 250), 4)
     small = [one for one in step.sent if one.size < 8000]
     assert [(one.times, one.size) for one in small] == [(2 * 102, 40 * 50)] * 2
-    parts = parts_s(step, 4, lambda _part, items, _held: items * 1e-9, lambda *_: 0.0)
+    parts = parts_s(
+        step, 4, lambda _part, items, _held: items * 1e-9, lambda *_: 0.0, are_beside=True
+    )
     assert parts[FILL] == pytest.approx(step.items["sweeps"] * 1e-9 * 2 / 100)
 
 
@@ -163,14 +167,19 @@ def test_terms_add_up(ranks: int, covered: float) -> None:
     step = Iteration(
         {"": 100.0, "s": 50.0}, 0, [Sent(3, 2, 100, covered, "s")], {"s": 0.5}, reduced=[8]
     )
-    parts = parts_s(step, ranks, lambda part, items, _held: items * (2 if part else 1), line)
+
+    def own(part: str, items: float, _held: float) -> float:
+        return items * (2 if part else 1)
+
+    parts = parts_s(step, ranks, own, line, are_beside=True)
     assert parts[OWN] == 200
     assert parts[FILL] == 50
     assert parts[REDUCTIONS] == pytest.approx((ranks - 1).bit_length() * line(1, 8))
     message = 3 * max(0.0, line(2, 100) - covered * 100)
     assert parts.get(MESSAGES, 0.0) == pytest.approx(message)
-    alone = parts_s(step, 1, lambda part, items, _held: items * (2 if part else 1), line)
-    assert alone == {OWN: 200}
+    assert parts_s(step, 1, own, line, are_beside=True) == {OWN: 200}
+    on_one_host = parts_s(step, ranks, own, line, are_beside=False)
+    assert on_one_host[MESSAGES] == pytest.approx(3 * line(2, 100))
 
 
 # --- a record -------------------------------------------------------------------------------------
@@ -229,9 +238,7 @@ def test_a_case_is_its_terms() -> None:
     two_sided = found["S/two-sided"]
     assert two_sided.parts[OWN] == pytest.approx(2**15 / 1e8)
     keys = 4 * 2**16 / 4
-    covered = two_sided.parts[OWN] / 6
-    exposed = line(1, 8) + max(0.0, line(1, keys) - covered)
-    assert two_sided.parts[MESSAGES] == pytest.approx(exposed)
+    assert two_sided.parts[MESSAGES] == pytest.approx(line(1, 8) + line(1, keys))
     assert two_sided.parts[REDUCTIONS] == pytest.approx(line(1, 4116))
     assert two_sided.seconds == pytest.approx(sum(two_sided.parts.values()))
     assert found["S/signal"].time_s > two_sided.time_s
@@ -278,11 +285,39 @@ def test_rates_are_learnt_from_what_messages_leave() -> None:
     (free_row, *_) = one.learn([run], free, "measured")
     assert free_row.per_s == pytest.approx(2**15 / undisturbed_s(run.cases[0]), rel=1e-3)
     assert free_row.held_bytes == 2**11 * 4 / 2 + 8 * 2**15
-    (row, *_) = one.learn([run], line, "measured")
+    seconds = undisturbed_s(run.cases[0])
+    two_sided = run.model_copy(update={"cases": run.cases[:1]})
+    (row,) = one.learn([two_sided], lambda *sent: line(*sent) / 2, "measured")
     assert row.per_s > free_row.per_s
-    work = Figures(None, DeviceTable(work=[row]), transfers=figures("npb_is").transfers)
+    segments = [Segment(latency_us=0.5, bandwidth_gb_s=2, source="")]
+    transfer = MeasuredTransfer(transport="mpi", approach="host-buffered", segments=segments)
+    work = Figures(None, DeviceTable(work=[row]), transfers=[transfer])
     again = one.expect(run, work)["S/two-sided"]
-    assert again.seconds == pytest.approx(undisturbed_s(run.cases[0]), rel=1e-3)
+    assert again.seconds == pytest.approx(seconds, rel=1e-3)
+
+
+def test_runs_that_messages_take_most_of_teach_no_rate() -> None:
+    """Of the golden record's three forms at one cost, the shortest has the least left."""
+    run = record()
+    shortest = min(undisturbed_s(case) for case in run.cases)
+
+    def dear(_messages: float, _size: float) -> float:
+        return shortest / 5
+
+    rows = model("npb_is").learn([run], dear, "measured")
+    assert 0 < len(rows) < len(run.cases)
+
+
+def test_lanes_of_a_host_shape_its_vectors() -> None:
+    """Rows of 11 inner points fill three vectors of four numbers or two of eight."""
+    document = record("npb_bt", grid=24).model_dump(by_alias=True)
+    for case in document["cases"]:
+        case["facts"] = {"lanes": 4}
+    run = Record.model_validate(document)
+    assert model("npb_bt").problem_of(run).lanes == 4
+    (items,) = model("npb_bt").iteration(model("npb_bt").problem_of(run), 2).items.values()
+    assert items == 2 * 12 * 11 * 22
+    assert {row.lanes for row in model("npb_bt").learn([run], free, "measured")} == {4}
 
 
 def test_waiting_for_cores_is_no_work() -> None:

@@ -5,6 +5,7 @@
 
 #include "benchmarks/shmem/npb/flow.hpp"
 #include "benchmarks/shmem/npb/flow_check.hpp"
+#include "benchmarks/shmem/npb/lanes.hpp"
 #include "benchmarks/shmem/npb/npb.hpp"
 
 namespace plumb::npb {
@@ -24,6 +25,8 @@ class FlowBenchmark : public Npb {
  public:
   explicit FlowBenchmark(Method method) : Npb(flow_kind(method).facts), kind_(flow_kind(method)) {}
   Preset preset(const std::string& name) const override;
+  // "lanes": numbers of a vector, which holds a row's points or lines side by side.
+  Json facts() const override { return {{"lanes", host_lanes()}}; }
 
  protected:
   double operations(const ClassRow& row) const override;

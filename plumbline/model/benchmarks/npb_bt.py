@@ -9,7 +9,7 @@ neighbour in each direction (benchmarks/shmem/npb/flow.md). A step of a rank:
     sweeps  2 (a - 1) + (c - 1) messages forward and as many back, of s numbers a line together:
             30 and 5 (BT), 22 and 10 (SP)
 
-Own work is counted in points of whole vectors, as lines are solved eight at a time.
+Own work is counted in points of whole vectors, as lines are solved side by side in their numbers.
 
 While numbers travel forward the next tile's groups of lines are begun: twelve of 3,479 operations a
 point and step (BT), 15 of 881 (SP), in each direction.
@@ -26,7 +26,6 @@ from plumbline.model.npb import TWO_SIDED, Iteration, NpbModel, Problem, Sent, g
 
 FACE_BYTES = 2 * 5 * 8  # a point of a face: two planes
 FIELD_BYTES = 15 * 8  # a point: three fields of five numbers
-LANES = 8  # numbers of a vector register (AVX-512)
 
 
 def tiles_of(ranks: int) -> tuple[int, int, int]:
@@ -46,12 +45,12 @@ def slab_messages(ranks: int) -> int:
     return sum(slabs - 1 for slabs in tiles_of(ranks))
 
 
-def whole_vectors(points: int) -> int:
-    """Points of a row as vectors of eight numbers, the last one in part empty."""
-    return -(-points // LANES) * LANES
+def whole_vectors(points: int, lanes: int) -> int:
+    """Points of a row as vectors of so many numbers, the last one in part empty."""
+    return -(-points // lanes) * lanes
 
 
-def own_points(n: int, ranks: int) -> int:
+def own_points(n: int, ranks: int, lanes: int) -> int:
     """Inner points of the rank with most, its rows in whole vectors."""
     a, _, c = tiles_of(ranks)
     wide, deep = inner_points(n, a), inner_points(n, c)
@@ -60,7 +59,7 @@ def own_points(n: int, ranks: int) -> int:
         for j, rows in enumerate(wide):
             for i, columns in enumerate(wide):
                 owner = (i + j) % a + a * ((j + k) % c)
-                points = whole_vectors(columns) * rows * planes
+                points = whole_vectors(columns, lanes) * rows * planes
                 sums[owner] = sums.get(owner, 0) + points
     return max(sums.values())
 
@@ -84,7 +83,7 @@ def official(counts: tuple[float, float, float, float], problem: Problem) -> flo
 def iteration(problem: Problem, ranks: int, forward: int, back: int, covered: float) -> Iteration:
     """A step with so many numbers a line; ``covered``: operations begun early, of all."""
     n, slabs = problem.size, tiles_of(ranks)
-    points = own_points(n, ranks)
+    points = own_points(n, ranks, problem.lanes)
     faces = 2 * sum(cut > 1 for cut in slabs)
     times, lines = slab_messages(ranks), planes_crossed(n - 2, ranks)
     sent = (
@@ -117,7 +116,8 @@ def operations(problem: Problem) -> float:
 
 
 FLOW_RUNS = tuple(
-    (*TWO_SIDED, "--grid", grid, "--iterations", "4", "--dt", "0.0008") for grid in ("18", "56")
+    (*TWO_SIDED, "--grid", grid, "--iterations", "4", "--dt", "0.0008")
+    for grid in ("18", "32", "56")
 )
 
 MODEL = NpbModel(

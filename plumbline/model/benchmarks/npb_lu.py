@@ -13,7 +13,6 @@ from plumbline.model.benchmarks.npb_bt import (
     FACE_BYTES,
     FIELD_BYTES,
     FLOW_RUNS,
-    LANES,
     inner_points,
     official,
     whole_vectors,
@@ -38,14 +37,14 @@ def fill_share(n: int, px: int, py: int) -> float:
     return (px + py - 2) / (n - 2)
 
 
-def sweep_points(rows: int, columns: int) -> float:
+def sweep_points(rows: int, columns: int, lanes: int) -> float:
     """Points of a plane in a sweep, as vectors.
 
-    Half of the work takes whole vectors of a row, the other half eight rows at a time, each a
-    column behind the one before it.
+    Half of the work takes whole vectors of a row, the other half as many rows at a time as a vector
+    has numbers, each a column behind the one before it.
     """
-    skewed = whole_vectors(columns) * (rows + LANES)
-    return (whole_vectors(rows) * columns + skewed) / 2
+    skewed = whole_vectors(columns, lanes) * (rows + lanes)
+    return (whole_vectors(rows, lanes) * columns + skewed) / 2
 
 
 def operations(problem: Problem) -> float:
@@ -57,11 +56,11 @@ def operations(problem: Problem) -> float:
 
 
 def _iteration(problem: Problem, ranks: int) -> Iteration:
-    n = problem.size
+    n, lanes = problem.size, problem.lanes
     px, py = pencils(ranks)
     rows, columns = max(inner_points(n, px)), max(inner_points(n, py))
-    points = float(whole_vectors(rows) * columns * (n - 2))
-    swept = sweep_points(rows, columns) * (n - 2)
+    points = float(whole_vectors(rows, lanes) * columns * (n - 2))
+    swept = sweep_points(rows, columns, lanes) * (n - 2)
     stages = SWEEPS * (n - 2 + px + py - 2)
     edges = [edge for cuts, edge in ((px, columns), (py, rows)) if cuts > 1]
     sides = [min(cuts - 1, 2) for cuts in (px, py) if cuts > 1]
