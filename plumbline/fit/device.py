@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from plumbline.fit.figures import SOURCE, Figure, Fitted, measured, noise_of
 from plumbline.fit.regression import Estimate, location, robust_line
 from plumbline.model.benchmarks import graph500, ssca1
+from plumbline.model.benchmarks import shallow_water as water
 from plumbline.model.message_cost import free
 from plumbline.model.roofline import sharers
 from plumbline.record.record import Case, Record
@@ -81,22 +83,26 @@ def _location(
 def _work(
     records: Sequence[Record], table: DeviceTable, parts: list[Fitted]
 ) -> list[OwnWork] | None:
-    """Rates of searches and alignments on one rank, and the table's others; None without any."""
+    """Rates of loops on one rank, and the table's others; None without any."""
     found: list[OwnWork] = []
-    for name, model in (("graph500", graph500), ("ssca1", ssca1)):
+    for name, learn, expect in (
+        ("graph500", graph500.learn, graph500.expect),
+        ("ssca1", ssca1.learn, ssca1.expect),
+        ("shallow_water", partial(water.learn, device=table), water.expect),
+    ):
         ours = [one for one in records if one.benchmark.name == name and one.world.ranks == 1]
-        rows = model.learn(ours, free, SOURCE)
+        rows = learn(ours, free, SOURCE)
         noise = noise_of([case for one in ours for case in one.cases])
         figures = []
         for row in rows:
             part = Estimate(row.per_s, row.per_s * (1 - 2 * noise), row.per_s * (1 + 2 * noise))
             figures.append(Figure(row.part or "rate", part, "/s"))
         if figures:
-            known = Figures(None, DeviceTable(work=rows))
+            known = Figures(None, DeviceTable(work=rows, launch=table.launch))
             ratios = [
                 (case.key, seconds / expected.time_s)
                 for one in ours
-                for case, expected in zip(one.cases, model.expect(one, known).values(), strict=True)
+                for case, expected in zip(one.cases, expect(one, known).values(), strict=True)
                 if (seconds := measured(case)) and expected.parts
             ]
             parts.append(Fitted(f"work of {name}", figures, ratios))

@@ -12,7 +12,8 @@ expectation is the model's time from the parts, times the usual ratio
 the mean of its parts in place of a model's time, and no verdict before its usual ratio is known. It
 is ambiguous, with the reason in a word, if its level lies beyond
 and its interval does not (``spread``), if waiting for cores may be the cause (``waited``), or if
-its parts are so uncertain that it may lie beyond (``parts``). A run may have several launches
+its parts are so uncertain that it may lie beyond (``parts``), or if it was as slow in many earlier
+runs (``usual``). A run may have several launches
 (:mod:`plumbline.judge.sequence`), which are judged together, and a case is ambiguous (``launches``)
 while more of them would decide. By a system it is slow if the
 interval of its median lies beyond the expected time times 1 + tolerance, and fast on the other
@@ -24,13 +25,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from math import exp, inf, log, log1p, sqrt
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
 from plumbline.judge.levels import QUARTER, TENTH, Level, level_of_case
 from plumbline.judge.parts import in_situ, mean_of_parts
-from plumbline.judge.sequence import IN_DOUBT, Excess, verdict_of_launches, verdict_of_most
+from plumbline.judge.sequence import (
+    AS_USUAL,
+    IN_DOUBT,
+    Excess,
+    verdict_of_launches,
+    verdict_of_most,
+)
 from plumbline.judge.state import StateOfMachine, state_of, student
 from plumbline.judge.usual import (
     FEWEST_LAUNCHES,
@@ -63,6 +71,7 @@ OF_LINKS = 1.05
 WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
 MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
 DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
+MOST_APART_S = 60.0  # between the starts of two launches of one run
 FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 # Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
@@ -413,12 +422,22 @@ def _by_mean(record: Record, case: Case) -> tuple[Prediction, Prediction, Predic
 class Earlier:
     """A case in earlier launches.
 
-    Logarithms of measured over expected and of the expected time, and shares waited.
+    Logarithms of measured over expected and of the expected time, shares waited, and the run that
+    each launch belongs to.
     """
 
     ratios: list[float] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
     parts: list[float] = field(default_factory=list)
+    runs: list[int] = field(default_factory=list)
+
+    @property
+    def means(self) -> list[float]:
+        """The mean ratio of each run."""
+        of_run: dict[int, list[float]] = {}
+        for run, ratio in zip(self.runs, self.ratios, strict=True):
+            of_run.setdefault(run, []).append(ratio)
+        return [fmean(ratios) for ratios in of_run.values()]
 
     @property
     def usual_time(self) -> float:
@@ -434,12 +453,18 @@ class Earlier:
             return self
         middle = median(self.parts)
         kept = [
-            (ratio + own - steady, waited, own)
-            for ratio, waited, own in zip(self.ratios, self.waited, self.parts, strict=True)
+            (ratio + own - steady, waited, own, run)
+            for ratio, waited, own, run in zip(
+                self.ratios, self.waited, self.parts, self.runs, strict=True
+            )
             if (steady := steadied(own, self.parts)) <= middle
         ]
-        ratios, waited, parts = ([one[i] for one in kept] for i in range(3))
-        return Earlier(ratios, waited, parts)
+        return Earlier(
+            [ratio for ratio, *_ in kept],
+            [waited for _, waited, *_ in kept],
+            [own for *_, own, _ in kept],
+            [run for *_, run in kept],
+        )
 
 
 def earlier_ratios(
@@ -447,19 +472,28 @@ def earlier_ratios(
 ) -> dict[str, Earlier]:
     """The figures of earlier undisturbed launches, by case."""
     found: dict[str, Earlier] = {}
+    run, before = 0, None
     for earlier in history:
+        started = datetime.fromisoformat(earlier.started)
+        if before and abs(started - before).total_seconds() > MOST_APART_S:
+            run += 1
+        before = started
         wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
         beside, _ = beside_parts(model, earlier.model_copy(update={"cases": wanted}))
-        add_launch(found, beside, basis_of(earlier))
+        add_launch(found, beside, basis_of(earlier), run)
     return found
 
 
 def add_launch(
-    earlier: dict[str, Earlier], beside: Mapping[str, Beside], by: Basis = "bounds"
+    earlier: dict[str, Earlier],
+    beside: Mapping[str, Beside],
+    by: Basis = "bounds",
+    run: int | None = None,
 ) -> None:
     """Add one launch's cases to ``earlier``; by a yardstick uncertain ones as well.
 
-    Their spread between launches is then the only measure of what is usual.
+    Their spread between launches is then the only measure of what is usual. Without ``run`` the
+    launch is a run of its own.
     """
     for key, one in beside.items():
         if one.teaches or by == "yardstick":
@@ -467,6 +501,7 @@ def add_launch(
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
             of_case.parts.append(log(one.expected.time_s))
+            of_case.runs.append(len(of_case.runs) if run is None else run)
 
 
 def is_passed(case: Case) -> bool:
@@ -530,7 +565,13 @@ def efficiencies(
     uncertain = OF_LINKS if by_links else missed
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}
     prior = PRIOR if by_links else PRIOR_OF_KERNELS
-    usual = {key: usual_of(ratios, key, len(beside), prior) for key in beside}
+    usual = {
+        key: usual_of(
+            *(ratios, key, len(beside), prior),
+            seen=earlier[key].means if key in earlier and not by_links else (),
+        )
+        for key in beside
+    }
     excesses = {key: beside[key].ratio - known.middle for key, known in usual.items() if known}
     found: dict[str, Efficiency] = {}
     for key, one in beside.items():
@@ -550,8 +591,8 @@ def efficiencies(
         verdict, why = efficiency_of(one, expected)
         if by == "yardstick" and known and one.ratio < known.middle - log(DISTURBED):
             verdict, why = "ambiguous", "parts"
-        if verdict == "slow" and above.get(key, inf) <= 0:
-            verdict, why = "ambiguous", "parts"
+        if verdict == "slow":
+            verdict, why = _excused(one, known, above.get(key, inf))
         excess = None
         if known and known.of == "launches":
             usually = known.middle + shift
@@ -560,6 +601,15 @@ def efficiencies(
                 excess = Excess(more, log1p(expected.waiting), known)
         found[key] = Efficiency(verdict, why, expected, known, excess)
     return found
+
+
+def _excused(one: Beside, known: Usual | None, above: float) -> tuple[Verdict, str | None]:
+    """A case that is slow by its parts, unless it often was, or is not ``above`` its usual time."""
+    if above <= 0:
+        return "ambiguous", "parts"
+    if known and known.is_common(one.ratio - known.middle):
+        return "ambiguous", AS_USUAL
+    return "slow", None
 
 
 def above_usual_times(

@@ -6,7 +6,8 @@ launches do. After k launches of a run the mean of a case's excesses over its us
 standard deviation s sqrt(1/k + 1/n), with s the usual spread between launches and n the number of
 earlier ones: a group-sequential test. The case is slow if the mean exceeds its usual reach and the
 tolerance; it is ok if the mean lies more than :data:`SURE` deviations below a slow-down of
-:data:`FOUND`; else it is in doubt.
+:data:`FOUND`; else it is in doubt. Where many earlier runs had that mean
+(:meth:`Usual.is_common`), it is not slow, nor in doubt.
 
 Without a usual ratio of launches each of the run's is judged alone, and a case is slow if most of
 them, at least two, find it so: one launch meets the machine in one state.
@@ -26,6 +27,7 @@ FOUND = 0.25  # the slow-down of which a run is to be sure
 SURE = 2.0  # standard deviations
 MOST_LAUNCHES = 8
 IN_DOUBT = "launches"  # the word on a case that more launches would decide
+AS_USUAL = "usual"  # the word on a slow case that was as slow in many earlier runs
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,11 @@ def verdict_of_launches(excesses: Sequence[Excess], tolerance: float) -> tuple[V
     mean = fmean(one.above for one in excesses)
     own = fmean(one.above - one.waiting for one in excesses)
     limit = max(usual.reach(launches), log1p(tolerance))
+    common = usual.is_common(mean)
     if own > limit:
-        return "slow", None
+        return ("ambiguous", AS_USUAL) if common else ("slow", None)
     sought = log1p(max(FOUND, tolerance))
-    if mean <= limit and mean < sought - SURE * usual.deviation(launches):
+    if mean <= limit and (common or mean < sought - SURE * usual.deviation(launches)):
         return "ok", None
     return "ambiguous", "waited" if mean > limit else IN_DOUBT
 

@@ -41,6 +41,7 @@ MOST_SHIFT = 0.05  # larger common shifts are attributed to the transport
 FEWEST_STEADY = 6  # launches from which the usual deviation of parts is known
 USUAL_DEVIATIONS = 3.0  # standard deviations
 _NEAR = 3  # neighbours on each side
+COMMON = 5  # earlier runs, of which one is as slow: what is common is not slow
 FAMILY = 20  # cases of a launch, of which one exceeds its upper end in ALARMS
 ALARMS = 0.05
 _OF_NORMAL = 1.2533  # standard over mean absolute deviation, normal distribution
@@ -67,7 +68,8 @@ class Usual:
     """Logarithms of measured over expected: their median, and their spread between launches.
 
     ``spread`` is a standard deviation with ``freedom`` degrees of freedom, from ``count`` ratios;
-    ``family`` is the number of the launch's cases.
+    ``family`` is the number of the launch's cases; ``seen`` are the means of earlier runs, of which
+    common ones are not slow.
     """
 
     middle: float
@@ -76,6 +78,16 @@ class Usual:
     of: Literal["launches", "peers"]
     count: int
     family: int = 1
+    seen: tuple[float, ...] = ()
+
+    def is_common(self, above: float) -> bool:
+        """Whether a mean ratio so far above the middle is one that earlier runs had, too.
+
+        One in :data:`COMMON`, at least two. Machines have states that last for minutes, so the
+        launches of a run meet one, and their mean deviates by more than their spread says.
+        """
+        as_slow = sum(ratio - self.middle >= above for ratio in self.seen)
+        return as_slow >= max(2, len(self.seen) / COMMON)
 
     def deviation(self, launches: int = 1) -> float:
         """Standard deviation of the mean of new ratios, one a launch, from the middle."""
@@ -87,11 +99,16 @@ class Usual:
 
 
 def usual_of(
-    earlier: Mapping[str, Sequence[float]], key: str, family: int = 1, prior: float = PRIOR
+    earlier: Mapping[str, Sequence[float]],
+    key: str,
+    family: int = 1,
+    prior: float = PRIOR,
+    seen: Sequence[float] = (),
 ) -> Usual | None:
     """By logarithms of earlier ratios, by case in order; None if ``key`` has too few.
 
-    ``family`` is the number of the launch's cases, ``prior`` the spread before any is known.
+    ``family`` is the number of the launch's cases, ``prior`` the spread before any is known,
+    ``seen`` as in :class:`Usual`.
     """
     own = earlier.get(key, ())
     if len(own) < FEWEST_LAUNCHES:
@@ -99,7 +116,7 @@ def usual_of(
     near = [_squares(earlier[one]) for one in _neighbours(list(earlier), key)]
     before = _spread(near, prior)
     spread, freedom = _spread([_squares(own)], before), PRIOR_FREEDOM + len(own) - 1
-    return Usual(median(own), spread, freedom, "launches", len(own), family)
+    return Usual(median(own), spread, freedom, "launches", len(own), family, tuple(seen))
 
 
 def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:

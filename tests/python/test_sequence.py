@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from math import inf, log
 
 import pytest
-from test_parts import KEY, record, verdict
+from test_parts import KEY, beside, record, verdict
 
-from plumbline.judge.judgement import Judgement, judge
+from plumbline.judge.judgement import (
+    Earlier,
+    Judgement,
+    add_launch,
+    earlier_ratios,
+    judge,
+)
 from plumbline.judge.sequence import (
+    AS_USUAL,
     IN_DOUBT,
     MOST_LAUNCHES,
     Excess,
@@ -17,6 +25,7 @@ from plumbline.judge.sequence import (
     verdict_of_most,
 )
 from plumbline.judge.usual import Usual
+from plumbline.model.benchmarks import model_of
 from plumbline.record.expectations import Verdict
 from plumbline.run import run as runs
 from plumbline.run.run import Series
@@ -59,6 +68,35 @@ def test_waiting_for_cores_makes_no_case_slow() -> None:
     assert verdict_of_launches([Excess(0.3, 0.25, known)], TOLERANCE) == ("ambiguous", "waited")
     assert verdict_of_launches([Excess(0.3, inf, known)], TOLERANCE) == ("ambiguous", "waited")
     assert verdict_of_launches([Excess(0.3, 0.0, known)], TOLERANCE) == ("slow", None)
+
+
+def test_what_many_earlier_runs_took_is_not_slow() -> None:
+    """A machine of two states: in four of twelve runs a case takes 1.35 times its usual time."""
+    known = replace(usual(0.05), seen=(0.0,) * 8 + (0.3,) * 4)
+    assert verdict_of_launches([Excess(0.3, 0.0, known)] * 2, TOLERANCE) == ("ambiguous", AS_USUAL)
+    assert verdict_of_launches([Excess(0.5, 0.0, known)], TOLERANCE) == ("slow", None)
+    once = replace(known, seen=(0.0,) * 11 + (0.3,))
+    assert verdict_of_launches([Excess(0.3, 0.0, once)], TOLERANCE) == ("slow", None)
+    wide = replace(usual(0.14), seen=known.seen)
+    assert verdict_of_launches([Excess(0.3, 0.0, wide)], TOLERANCE) == ("ok", None)
+
+
+def test_launches_of_one_run_count_once() -> None:
+    """They meet the machine in one state."""
+    found: dict[str, Earlier] = {}
+    for run, ratio in [(0, 1.1), (0, 1.3), (1, 2.0)]:
+        add_launch(found, {KEY: beside(ratio, 1.0)}, run=run)
+    assert found[KEY].means == pytest.approx([(log(1.1) + log(1.3)) / 2, log(2.0)])
+
+
+def test_launches_far_apart_are_runs() -> None:
+    history = [record() for _ in range(3)]
+    started = ("2026-01-01T00:00:10Z", "2026-01-01T00:00:00Z", "2025-12-31T23:00:00Z")
+    history = [
+        one.model_copy(update={"started": moment})
+        for one, moment in zip(history, started, strict=True)
+    ]
+    assert earlier_ratios(model_of("b_eff"), [KEY], history)[KEY].runs == [0, 0, 1]
 
 
 USUALLY = (0.95, 1.0, 1.05, 0.97, 1.03)

@@ -9,8 +9,10 @@ import pytest
 from conftest import ROOT
 
 from plumbline.base.errors import UsageError
+from plumbline.fit.device import fit_device
 from plumbline.model.benchmarks import shallow_water as water
 from plumbline.model.forecast import Scenario
+from plumbline.model.own_work import undisturbed_s
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable, Launch, Memory, OwnWork, Peak
 from plumbline.system.segments import Segment
@@ -194,3 +196,35 @@ def test_rates_are_learnt() -> None:
     assert row.part == "float/1"
     assert run.cases[0].summary is not None
     assert row.per_s >= 2 * 3398 * 100 / run.cases[0].summary.min_s * 0.999
+
+
+def alone(**facts: Any) -> Record:
+    """The golden record's first rank, on a mesh of its own."""
+    document = json.loads(record("cuda", **facts).model_dump_json(by_alias=True))
+    part = document["cases"][0]["facts"]["partitions"][0]
+    part |= {"core": part["elements"], "neighbours": 0, "sent": 0, "received": 0}
+    document["cases"][0]["facts"]["partitions"] = [part]
+    document["ranks"], document["world"]["ranks"] = document["ranks"][:1], 1
+    for case in document["cases"]:
+        case["work_by_rank"] = None
+        for kept in (case["samples"], case["paused"]):
+            if kept:
+                kept["by_rank"] = kept["by_rank"][:1]
+    return Record.model_validate(document)
+
+
+def test_a_fit_has_the_rate_of_elements_without_the_launch() -> None:
+    launch = Launch(wait_us=10, row_us=4, source="")
+    run = alone()
+    device, (part,) = fit_device([run], DeviceTable(launch=launch))
+    (row,) = device.work
+    stage = undisturbed_s(run.cases[0]) / 2
+    assert row.part == "float/1"
+    assert 3398 / row.per_s == pytest.approx(stage - 4e-6, rel=1e-4)
+    assert [figure.name for figure in part.figures] == ["float/1"]
+    again = water.expect(run, Figures(None, device.model_copy(update={"launch": launch})))
+    assert again[run.cases[0].key].seconds == pytest.approx(2 * stage, rel=1e-4)
+
+
+def test_a_persistent_kernel_teaches_no_rate() -> None:
+    assert not fit_device([alone(schedule="device")], DeviceTable())[0].work

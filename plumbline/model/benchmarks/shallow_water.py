@@ -344,16 +344,23 @@ runs = tuple(
 )
 
 
-def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
-    """Rates of elements, by what messages leave of a stage; of the slowest rank."""
+def learn(
+    records: Sequence[Record], cost: Cost, source: str, device: DeviceTable | None = None
+) -> list[OwnWork]:
+    """Rates of elements, by what messages and ``device``'s launch leave of a stage.
+
+    Of the slowest rank; persistent kernels, which launch nothing, teach none.
+    """
+    launch_s = _fixed(device or DeviceTable(), None).each_s
     rows: list[OwnWork] = []
     for record, case in ((one, case) for one in records for case in one.cases):
-        if case.summary is None or not case.has_figures:
+        if case.summary is None or not case.has_figures or _stays(case):
             continue
         own = max(partitions_of(record, case), key=lambda one: one.elements)
         numerics = numerics_of(case)
         weighed = own.weighed(own.core) + own.weighed(own.border)
-        stage = element = undisturbed_s(case) / float(str(case.facts["stages"])) / weighed
+        whole = undisturbed_s(case) / float(str(case.facts["stages"]))
+        stage = element = max(whole - launch_s, whole / 4) / weighed
         comm = cost(own.neighbours, own.message_bytes) if own.neighbours else 0.0
         for _ in range(8):
             exposed = comm if _is_native(record) else exposed_s(comm, own.core * element)
