@@ -68,6 +68,7 @@ from plumbline.system.system import LOCAL, Between, Conditions, Need, System
 # Uncertainty of a sum of links, a factor, in addition to their parts' intervals, if the usual ratio
 # is unknown. That of a bound, which kernels may miss, is `missed_by` the benchmark.
 OF_LINKS = 1.05
+ALIKE = 0.15  # launches whose parts' times differ by less met the machine in one state
 WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
 MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
 DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
@@ -444,6 +445,19 @@ class Earlier:
         """The median of the logarithms of the case's times."""
         return median(ratio + part for ratio, part in zip(self.ratios, self.parts, strict=True))
 
+    def alike(self, parts: float) -> Earlier:
+        """The launches whose parts took about as long: the machine was in this state.
+
+        All of them if they are few.
+        """
+        near = [i for i, own in enumerate(self.parts) if abs(own - parts) <= log1p(ALIKE)]
+        return self._only(near) if len(near) >= FEWEST_STEADY else self
+
+    def _only(self, kept: Sequence[int]) -> Earlier:
+        lists = (self.ratios, self.waited, self.parts)
+        ratios, waited, parts = ([one[i] for i in kept] for one in lists)
+        return Earlier(ratios, waited, parts, [self.runs[i] for i in kept])
+
     def steadied(self) -> Earlier:
         """With ratios to the parts' times without their usual deviations.
 
@@ -451,20 +465,13 @@ class Earlier:
         """
         if len(self.parts) < FEWEST_STEADY:
             return self
-        middle = median(self.parts)
-        kept = [
-            (ratio + own - steady, waited, own, run)
-            for ratio, waited, own, run in zip(
-                self.ratios, self.waited, self.parts, self.runs, strict=True
-            )
-            if (steady := steadied(own, self.parts)) <= middle
+        middle, steady = median(self.parts), [steadied(own, self.parts) for own in self.parts]
+        ratios = [
+            ratio + own - one
+            for ratio, own, one in zip(self.ratios, self.parts, steady, strict=True)
         ]
-        return Earlier(
-            [ratio for ratio, *_ in kept],
-            [waited for _, waited, *_ in kept],
-            [own for *_, own, _ in kept],
-            [run for *_, run in kept],
-        )
+        near = [i for i, one in enumerate(steady) if one <= middle]
+        return replace(self, ratios=ratios)._only(near)
 
 
 def earlier_ratios(
@@ -555,6 +562,10 @@ def efficiencies(
     """
     above: Mapping[str, float] = {}
     if by == "bounds":
+        earlier = {
+            key: one.alike(log(beside[key].expected.time_s)) if key in beside else one
+            for key, one in earlier.items()
+        }
         above = above_usual_times(beside, earlier)
         beside = {
             key: one.steadied(earlier[key].parts) if key in earlier else one

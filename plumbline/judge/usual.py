@@ -18,7 +18,8 @@ Without earlier launches, the run's cases of the same transport and neighbouring
 Bare calls beside a transport meet the same moments of the machine, so their ratio is steadier than
 either. A kernel's limits do not: deviations of both within a launch are independent (measured:
 docs/verdicts.md), and the ratio has both. So deviations of limits within what is usual for them
-count as none (:func:`steadied`).
+count as none (:func:`steadied`). Where shared memory and caches have states, in which both differ
+by factors, launches with alike limits count alone (``Earlier.alike`` of the judgement).
 """
 
 from __future__ import annotations

@@ -250,6 +250,21 @@ def test_a_kernel_as_fast_as_usual_is_not_slow_beside_faster_limits(
     assert found[KEY].excess.above == pytest.approx(log(times), abs=0.01)
 
 
+@pytest.mark.parametrize("state", [1.0, 2.0])
+@pytest.mark.parametrize(("times", "expected"), [(1.0, "ok"), (1.25, "slow")])
+def test_launches_in_the_same_state_are_usual(times: float, expected: str, state: float) -> None:
+    """A machine whose memory takes once or twice the time, and the kernel then 2 or 3.4 times it."""
+    earlier: dict[str, Earlier] = {}
+    for launch in [1.0, 2.0] * 7:
+        add_launch(earlier, {KEY: beside(2.0 if launch == 1.0 else 3.4, launch)})
+    case = 2.0 if state == 1.0 else 3.4
+    found = efficiencies(
+        {KEY: beside(case * times, state)}, earlier, by="bounds", tolerance=0.1, missed=3.0
+    )
+    assert found[KEY].verdict == expected
+    assert earlier[KEY].alike(log(1.5)) is earlier[KEY]
+
+
 @pytest.mark.parametrize(("times", "expected"), [(1.0, "ok"), (1.25, "slow")])
 def test_a_launch_with_disturbed_limits_teaches_nothing(times: float, expected: str) -> None:
     earlier: dict[str, Earlier] = {}
