@@ -72,7 +72,7 @@ ALIKE = 0.15  # launches whose parts' times differ by less met the machine in on
 WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
 MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
 DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
-MOST_APART_S = 60.0  # between the starts of two launches of one run
+MOST_APART_S = 60.0  # between the starts of any two launches that count as one run
 FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 # Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
@@ -479,12 +479,12 @@ def earlier_ratios(
 ) -> dict[str, Earlier]:
     """The figures of earlier undisturbed launches, by case."""
     found: dict[str, Earlier] = {}
-    run, before = 0, None
+    run, first = 0, None  # the first launch seen of a run
     for earlier in history:
         started = datetime.fromisoformat(earlier.started)
-        if before and abs(started - before).total_seconds() > MOST_APART_S:
-            run += 1
-        before = started
+        first = first or started
+        if abs(started - first).total_seconds() > MOST_APART_S:
+            run, first = run + 1, started
         wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
         beside, _ = beside_parts(model, earlier.model_copy(update={"cases": wanted}))
         add_launch(found, beside, basis_of(earlier), run)

@@ -90,13 +90,14 @@ def test_launches_of_one_run_count_once() -> None:
 
 
 def test_launches_far_apart_are_runs() -> None:
-    history = [record() for _ in range(3)]
-    started = ("2026-01-01T00:00:10Z", "2026-01-01T00:00:00Z", "2025-12-31T23:00:00Z")
+    """Also where each follows another within a minute."""
+    moments = ("00:03:00", "00:02:20", "00:01:40", "00:01:30", "00:00:10")
     history = [
-        one.model_copy(update={"started": moment})
-        for one, moment in zip(history, started, strict=True)
+        record().model_copy(update={"started": f"2026-01-01T{moment}Z"}) for moment in moments
     ]
-    assert earlier_ratios(model_of("b_eff"), [KEY], history)[KEY].runs == [0, 0, 1]
+    model = model_of("b_eff")
+    assert earlier_ratios(model, [KEY], history)[KEY].runs == [0, 0, 1, 1, 2]
+    assert earlier_ratios(model, [KEY], history[::-1])[KEY].runs == [0, 1, 1, 1, 2]
 
 
 USUALLY = (0.95, 1.0, 1.05, 0.97, 1.03)
