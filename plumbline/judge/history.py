@@ -22,7 +22,7 @@ def earlier_launches(home: Home, record: Record) -> list[Record]:
     for entry in reversed(entries):
         if len(found) == HISTORY:
             break
-        if entry.started >= record.started:
+        if entry.started > record.started:  # by whole seconds, of which short runs share one
             continue
         if (entry.ranks, entry.transport) != (record.world.ranks, record.transport_name):
             continue
@@ -32,6 +32,8 @@ def earlier_launches(home: Home, record: Record) -> list[Record]:
             continue
         if earlier.parts is None or earlier.approach != record.approach:
             continue
+        if (earlier.started, earlier.command) == (record.started, record.command):
+            continue  # itself: each command names its own record
         if conditions_of(earlier) == conditions:
             found.append(earlier)
     return found
