@@ -10,8 +10,9 @@ updates a second (median samples) is taken round by round. Printed: medians, the
 share of the byte bound, which is STREAM Triad of the same runtime and run: state read and written, the step's first state (from
 the second stage on), neighbours, geometry and bed once. The peer is `peer_shallow_water` (cmake --build build/release --target
 peers), with --gpu `gpu_shallow_water` (nvcc -O3 -std=c++17 -arch=native -prec-div=false -prec-sqrt=false
-bench/peers/shallow_water.cu -o build/release/bin/gpu_shallow_water: divisions and roots as OpenCL C allows), its fastest form. First the states of both are compared element by element on a small
-mesh, and in each round the levels' mean square. Standard library only, but for the OpenCL runtimes' names.
+bench/peers/shallow_water.cu -o build/release/bin/gpu_shallow_water: divisions and roots as OpenCL C allows), its fastest form.
+First the states of both are compared element by element on a small mesh, and in each round the levels' mean square. Standard
+library only, but for the OpenCL runtimes' names.
 
 --anuga: p = 1 beside ANUGA 4.1.0 (PyPI; Apache-2.0; its wheel for CPython 3.11 needs no compiler), bench/peers/anuga_water.py run by
 the given Python: finite volumes of second order with two stages, in double, its faster solver.

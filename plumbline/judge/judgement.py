@@ -562,16 +562,7 @@ def efficiencies(
     """
     above: Mapping[str, float] = {}
     if by == "bounds":
-        earlier = {
-            key: one.alike(log(beside[key].expected.time_s)) if key in beside else one
-            for key, one in earlier.items()
-        }
-        above = above_usual_times(beside, earlier)
-        beside = {
-            key: one.steadied(earlier[key].parts) if key in earlier else one
-            for key, one in beside.items()
-        }
-        earlier = {key: one.steadied() for key, one in earlier.items()}
+        beside, earlier, above = _in_this_state(beside, earlier)
     by_links = by == "links"
     uncertain = OF_LINKS if by_links else missed
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}
@@ -612,6 +603,21 @@ def efficiencies(
                 excess = Excess(more, log1p(expected.waiting), known)
         found[key] = Efficiency(verdict, why, expected, known, excess)
     return found
+
+
+def _in_this_state(
+    beside: Mapping[str, Beside], earlier: Mapping[str, Earlier]
+) -> tuple[dict[str, Beside], dict[str, Earlier], dict[str, float]]:
+    """Cases and their alike launches, without parts' usual deviations; and above usual times."""
+    alike = {
+        key: one.alike(log(beside[key].expected.time_s)) if key in beside else one
+        for key, one in earlier.items()
+    }
+    steady = {
+        key: one.steadied(alike[key].parts) if key in alike else one for key, one in beside.items()
+    }
+    above = above_usual_times(beside, alike)
+    return steady, {key: one.steadied() for key, one in alike.items()}, above
 
 
 def _excused(one: Beside, known: Usual | None, above: float) -> tuple[Verdict, str | None]:

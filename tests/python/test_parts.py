@@ -332,6 +332,20 @@ def test_launches_of_another_approach_are_no_history(tmp_path: Path) -> None:
     assert [one.started for one in found] == ["2026-01-01T00:00:00Z"]
 
 
+def test_short_runs_of_one_second_are_history_of_each_other(tmp_path: Path) -> None:
+    """Not of themselves."""
+    home = Home(tmp_path)
+    for number in range(3):
+        document = copy.deepcopy(DOCUMENT)
+        document["started"] = "2026-01-01T00:00:00Z"
+        document["command"] = ["plumb-mpi", "--record", str(number)]
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(document))
+        Store(home).add(path)
+    found = earlier_launches(home, load_record(path))
+    assert sorted(one.command[-1] for one in found) == ["0", "1"]
+
+
 def test_history_never_excuses_a_slow_transport() -> None:
     always = [record(1.5) for _ in range(10)]
     assert verdict(judge(record(1.5), None, None, always))[0] == "slow"
