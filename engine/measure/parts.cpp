@@ -11,9 +11,9 @@ namespace plumb {
 
 namespace {
 
-// Many short samples: if threads are moved between cores a part has two speeds, and few samples may miss
-// the better one. With long operations, `shortest_limit` and the others end a visit earlier.
-constexpr std::uint64_t fewest_repetitions = 16, fewest_in_sample = 4;
+// Several samples: if threads are moved between cores a part has two speeds, and few samples may miss the better one.
+// With long operations, `shortest_limit` and the others end a visit earlier.
+constexpr std::uint64_t fewest_repetitions = 8;
 constexpr double shortest_limit = 0.003, longest_limit = 0.1;  // seconds of one visit's repetitions
 constexpr double limit_share = 0.03;                           // of the time limit of a case
 constexpr double sample_seconds = 0.3e-3, longest_sample_seconds = 2e-3;
@@ -74,6 +74,14 @@ double lower_tenth(std::vector<double> seconds) {
   return seconds[seconds.size() / 10];
 }
 
+// The time by the mean rate, as in plumbline/judge/levels.py: all count, and a disturbed one never by more than its
+// share.
+double harmonic_mean(const std::vector<double>& seconds) {
+  double rates = 0;
+  for (const double one : seconds) rates += 1 / one;
+  return static_cast<double>(seconds.size()) / rates;
+}
+
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(finite_or_null(value));
@@ -130,21 +138,6 @@ Parts::Parts(Session& session, const RunSettings& settings, SynchronisedStart& s
   }
 }
 
-// Starts from the previous message size's count, seldom much smaller; 0: the engine determines it.
-std::uint64_t Parts::guessed_count(const Part& part) {
-  std::uint64_t count = 0;
-  if (&part != parts_.data()) {
-    const Part& before = *(&part - 1);
-    const auto size = part.measured.labels.find(own_label);
-    if (before.of == part.of && size != part.measured.labels.end() && !before.visits.empty() && !before.dropped) {
-      const double one = before.visits.front().seconds.empty() ? 0 : summarise(before.visits.front().seconds).median;
-      if (one > 0) count = std::max(fewest_in_sample, static_cast<std::uint64_t>(sample_seconds / one));
-    }
-  }
-  if (part.measured.most_operations > 0) count = std::min(count, part.measured.most_operations);
-  return broadcast_value(world_, count);
-}
-
 bool Parts::belongs(const Part& part, const Case& measured) const {
   for (const char* name : {own_label, "ring"}) {
     const auto own = part.measured.labels.find(name), other = measured.labels.find(name);
@@ -186,6 +179,8 @@ bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size
   });
   if (part == parts_.end()) return false;
   part->pending = false;
+  // Samples as long as the case's: the first operations after a reset are slower than those that follow.
+  part->measured.fixed_count = broadcast_value(world_, record.count);
   visit_well(*part, finished);
   std::optional<double> ratio = ratio_to(*part, record);
   for (std::size_t visits = 1; visits < most_visits_in_a_row; ++visits) {
@@ -199,13 +194,13 @@ bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size
   return broadcast_value(world_, again);
 }
 
-// Of a case's undisturbed samples to its part's; rank 0, none if either has none.
+// Of a case's level to its part's; rank 0, none if either has none.
 std::optional<double> Parts::ratio_to(const Part& part, const CaseRecord& record) const {
   if (world_.rank() != 0 || record.outcome.status != "passed" || part.dropped || part.visits.empty())
     return std::nullopt;
   std::vector<double> seconds;
   for (const Visit& visit : part.visits) append_to(seconds, visit.seconds);
-  return lower_tenth(of_one_count(slowest_of_each(record.by_rank), record.count)) / lower_tenth(seconds);
+  return harmonic_mean(of_one_count(slowest_of_each(record.by_rank), record.count)) / harmonic_mean(seconds);
 }
 
 // Of the last cases, which have similar sizes, or of the very last, if a library changes its algorithm at a size; bare
@@ -246,7 +241,6 @@ void Parts::warm_up(const Case& next) {
 
 void Parts::measure(Part& part, std::size_t finished) {
   const double begin = now_seconds();
-  if (part.measured.fixed_count == 0) part.measured.fixed_count = guessed_count(part);
   CaseRecord record = runs_[part.of]->measure(part.measured);
   part.dropped = !broadcast_value(world_, record.outcome.status == "passed" || record.outcome.status == "skipped");
   if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // found once, kept

@@ -82,7 +82,6 @@ class Parts {
   void visit_well(Part& part, std::size_t finished);
   double usual_ratio() const;
   std::optional<double> ratio_to(const Part& part, const CaseRecord& record) const;
-  std::uint64_t guessed_count(const Part& part);
   void measure(Part& part, std::size_t finished);
 
   World& world_;

@@ -30,7 +30,7 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 from typing import Literal
 
-from plumbline.judge.levels import QUARTER, TENTH, Level, level_of_case
+from plumbline.judge.levels import QUARTER, Level, level_of, mean_level, times_of_case
 from plumbline.judge.parts import in_situ, mean_of_parts
 from plumbline.judge.sequence import (
     AS_USUAL,
@@ -77,6 +77,7 @@ FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 # Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
 Basis = Literal["links", "bounds", "yardstick"]
+_SHARES: Mapping[Basis, tuple[float, ...]] = {"bounds": (QUARTER,), "yardstick": ()}
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # For missing figures that no run calibrates.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
@@ -370,11 +371,12 @@ def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside]
     """Each measured case with its parts, and the reasons for cases without parts."""
     found: dict[str, Beside] = {}
     without: dict[str, str] = {}
-    share = QUARTER if basis_of(record) == "bounds" else TENTH
+    by = basis_of(record)
     for case in record.cases:
-        level = level_of_case(case, share)
-        if level is None:
+        times = times_of_case(case)
+        if not times:
             continue
+        level = mean_level(times) if by == "links" else level_of(times, *_SHARES[by])
         expected = _expected(model, record, case)
         if isinstance(expected, str):
             without[case.key] = expected
@@ -497,13 +499,13 @@ def add_launch(
     by: Basis = "bounds",
     run: int | None = None,
 ) -> None:
-    """Add one launch's cases to ``earlier``; by a yardstick uncertain ones as well.
+    """Add one launch's cases to ``earlier``; by bounds only precise ones.
 
-    Their spread between launches is then the only measure of what is usual. Without ``run`` the
-    launch is a run of its own.
+    By a yardstick and by links the spread between launches measures what is usual; of links the
+    precise launches alone would have less of it. Without ``run`` the launch is a run of its own.
     """
     for key, one in beside.items():
-        if one.teaches or by == "yardstick":
+        if one.teaches or by != "bounds":
             of_case = earlier.setdefault(key, Earlier())
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
@@ -567,10 +569,14 @@ def efficiencies(
     uncertain = OF_LINKS if by_links else missed
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}
     prior = PRIOR if by_links else PRIOR_OF_KERNELS
+    # A transport slower than bare calls is not excused by having been so before.
+    tolerable = log(uncertain) + log1p(tolerance) if by_links else inf
     usual = {
         key: usual_of(
             *(ratios, key, len(beside), prior),
-            seen=earlier[key].means if key in earlier and not by_links else (),
+            seen=[mean for mean in earlier[key].means if mean <= tolerable]
+            if key in earlier
+            else (),
         )
         for key in beside
     }
@@ -598,7 +604,7 @@ def efficiencies(
         excess = None
         if known and known.of == "launches":
             usually = known.middle + shift
-            if not by_links or usually <= log(uncertain) + log1p(tolerance):
+            if usually <= tolerable:
                 more = min(one.ratio - usually, above.get(key, inf))
                 excess = Excess(more, log1p(expected.waiting), known)
         found[key] = Efficiency(verdict, why, expected, known, excess)

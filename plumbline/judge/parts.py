@@ -15,7 +15,7 @@ from math import ceil, log2
 from statistics import geometric_mean, median
 from typing import Any
 
-from plumbline.judge.levels import Level, level_of
+from plumbline.judge.levels import Level, level_of, mean_level
 from plumbline.model.benchmarks import Model
 from plumbline.model.limits import LIMITS
 from plumbline.model.roofline import CACHES
@@ -289,7 +289,7 @@ def _times(record: Record, case: Case) -> list[tuple[PartCase, _Times]]:
     assert record.parts is not None
     number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
     return [
-        (part, _beside(_near(part, number)))
+        (part, _beside(part, number))
         for part in record.parts.cases
         if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
     ]
@@ -313,10 +313,15 @@ def _near(part: PartCase, number: int) -> Sequence[PartVisit]:
     return [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
 
 
-def _beside(near: Sequence[PartVisit]) -> _Times:
-    """The level over all samples of some visits; its interval includes each visit's own level."""
-    level = level_of([second for one in near for second in one.seconds])
-    each = [level_of(one.seconds).middle for one in near]
+def _beside(part: PartCase, number: int) -> _Times:
+    """The level over all samples of its visits; the interval includes each visit's own level.
+
+    Parts of one message size have the kind of level of their cases, of the same calls.
+    """
+    near = _near(part, number)
+    by = mean_level if "message_bytes" in part.labels else level_of
+    level = by([second for one in near for second in one.seconds])
+    each = [by(one.seconds).middle for one in near]
     legs = {
         name: median(one.shares.get(name, 0.0) for one in near) * level.middle
         for name in near[0].shares

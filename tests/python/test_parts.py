@@ -6,7 +6,7 @@ import copy
 import json
 import os
 from dataclasses import replace
-from math import log
+from math import log, sqrt
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -29,7 +29,7 @@ from plumbline.judge.judgement import (
     efficiencies,
     judge,
 )
-from plumbline.judge.levels import Level, level_of, ranks_of_quantile
+from plumbline.judge.levels import Level, level_of, mean_level, ranks_of_quantile
 from plumbline.judge.parts import Planned, least_time, wanted
 from plumbline.judge.state import state_of
 from plumbline.judge.usual import common_shift, steadied, usual_of, usual_of_peers
@@ -176,6 +176,21 @@ def test_the_level_is_the_lower_tenth_with_an_interval_by_order_statistics() -> 
     assert (level.low, level.middle, level.high) == (4, 10, 16)
     disturbed = [1.0] * 20 + [3.0] * 80
     assert level_of(disturbed).middle == 1
+
+
+def test_the_level_of_a_transfer_is_the_time_by_the_mean_rate() -> None:
+    assert mean_level([2.0]) == Level(2.0, 2.0, 2.0)
+    level = mean_level([1.0, 3.0] * 8)
+    assert level.middle == pytest.approx(1.5)
+    reach = 2.131 * sqrt(16 / 15) / 3 / 4  # Student's t of 15 degrees; the rates are 2/3 ± 1/3
+    assert level.low == pytest.approx(1 / (2 / 3 + reach), rel=1e-3)
+    assert level.high == pytest.approx(1 / (2 / 3 - reach), rel=1e-3)
+    # Never beyond what was measured, and a disturbance of any length counts at most as its share.
+    assert mean_level([1.0, 1.1]) == Level(pytest.approx(1.0476, rel=1e-3), 1.0, 1.1)
+    assert mean_level([1.0] * 9 + [1e6]).middle == pytest.approx(1 / 0.9, rel=1e-3)
+    # A slow-down of all repetitions is one of the level, and so is one of every second one.
+    assert mean_level([1.25, 3.75] * 8).middle == pytest.approx(1.25 * level.middle)
+    assert mean_level([1.0, 1.5] * 8).middle == pytest.approx(1.2)
 
 
 def in_row(ratios: list[float]) -> dict[str, list[float]]:
