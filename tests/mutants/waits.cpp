@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "benchmarks/apps/shallow_water/shallow_water.hpp"
 #include "benchmarks/device/noise/noise.hpp"
@@ -34,6 +36,7 @@ namespace plumb::mutants {
 namespace {
 
 constexpr const char* waits_variable = "PLUMBLINE_MUTANT_WAITS";
+constexpr double late_waking = 100e-6;  // seconds, at most, after a sleep; longer where cores are busy
 
 struct Waits {
   std::string where = {};
@@ -41,10 +44,13 @@ struct Waits {
   std::string key = {};
   bool now = false;  // during a sample of a waiting case
 
-  // For an operation that began at `begin` and has just ended.
+  // For an operation that began at `begin` and has just ended. The core is free but for the end: a driver's threads
+  // that end theirs would wait for it, which no slow kernel makes them do.
   void after(double begin) const {
     if (!now) return;
     const double end = now_seconds(), until = end + share * (end - begin);
+    if (until - end > 2 * late_waking)
+      std::this_thread::sleep_for(std::chrono::duration<double>(until - end - late_waking));
     while (now_seconds() < until) {
     }
   }

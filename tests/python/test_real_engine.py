@@ -100,6 +100,8 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
         assert part.validation is not None
         assert part.visits
         assert set(part.visits[0].shares) == {"read", "exchange", "write"}
+    for case, part in zip(record.cases, record.parts.cases, strict=True):
+        assert {visit.count for visit in part.visits} == {case.count}  # repetitions are alike
     judged = json.loads(expected_path(path).read_text())["cases"]
     assert judged.keys() == {case.key for case in record.cases}
     assert {case["verdict"] for case in judged.values()} <= {"ok", "slow", "ambiguous"}
