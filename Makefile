@@ -3,7 +3,7 @@
 #
 #   CMAKE_ARGS  further arguments for CMake, for instance -DPLUMBLINE_OPENCL=OFF
 #   PYTHON      the Python (3.11 or newer) that .venv is made with
-#   ARGS        for `make run`: what `plumb run` gets (b_eff -n 2 --preset standard); for `make test`: what pytest gets
+#   ARGS        for `make run`: what `plumb run` gets (b_eff -n 2 --preset standard --time-limit 0.5); for `make test`: what pytest gets
 #   ACCEPT_INTEL_EULA=1  accepts Intel's licence: `make test` then installs Intel's runtimes and tests with them, too
 
 SHELL := /bin/bash
