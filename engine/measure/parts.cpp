@@ -11,8 +11,7 @@ namespace plumb {
 
 namespace {
 
-// Several samples: if threads are moved between cores a part has two speeds, and few samples may miss the better one.
-// With long operations, `shortest_limit` and the others end a visit earlier.
+// Of a visit, unless `shortest_limit` and the others end it earlier, as they do with long operations.
 constexpr std::uint64_t fewest_repetitions = 8;
 constexpr double shortest_limit = 0.003, longest_limit = 0.1;  // seconds of one visit's repetitions
 constexpr double limit_share = 0.03;                           // of the time limit of a case

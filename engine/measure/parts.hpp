@@ -48,9 +48,9 @@ class Parts {
   // enough, before others are visited again, at the latest until the last case: without it there is no verdict, so
   // first visits may exceed the budget.
   void visit(const Case* next, std::size_t finished);
-  // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, again
-  // if they take long beside it, and returns whether to measure it again, since its ratio to them exceeds that of
-  // earlier cases. Rank 0 has the record.
+  // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, in
+  // repetitions of as many operations, again if they take long beside it, and returns whether to measure it again,
+  // since its ratio to them exceeds that of earlier cases. Rank 0 has the record.
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Rank 0.
   Json json() const;

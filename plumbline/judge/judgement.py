@@ -30,7 +30,7 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 from typing import Literal
 
-from plumbline.judge.levels import QUARTER, Level, level_of, mean_level, times_of_case
+from plumbline.judge.levels import QUARTER, TENTH, Level, level_of, mean_level, times_of_case
 from plumbline.judge.parts import in_situ, mean_of_parts
 from plumbline.judge.sequence import (
     AS_USUAL,
@@ -77,7 +77,6 @@ FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 # Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
 Basis = Literal["links", "bounds", "yardstick"]
-_SHARES: Mapping[Basis, tuple[float, ...]] = {"bounds": (QUARTER,), "yardstick": ()}
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # For missing figures that no run calibrates.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
@@ -376,7 +375,7 @@ def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside]
         times = times_of_case(case)
         if not times:
             continue
-        level = mean_level(times) if by == "links" else level_of(times, *_SHARES[by])
+        level = _level(times, by)
         expected = _expected(model, record, case)
         if isinstance(expected, str):
             without[case.key] = expected
@@ -385,6 +384,12 @@ def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside]
             waited = float(str(case.facts.get("waited_share", 0.0)))
             found[case.key] = Beside(level, waited, middle, fast.time_s, slow.time_s, described)
     return found, without
+
+
+def _level(times: Sequence[float], by: Basis) -> Level:
+    if by == "links":
+        return mean_level(times)
+    return level_of(times, QUARTER if by == "bounds" else TENTH)
 
 
 def _expected(

@@ -84,8 +84,9 @@ class Usual:
     def is_common(self, above: float) -> bool:
         """Whether a mean ratio so far above the middle is one that earlier runs had, too.
 
-        One in :data:`COMMON`, within a kernel's spread. Machines have states that last for minutes,
-        so the launches of a run meet one, and their mean deviates by more than their spread says.
+        One in :data:`COMMON`, within :data:`PRIOR_OF_KERNELS`. Machines have states that last for
+        minutes, so the launches of a run meet one, and their mean deviates by more than their
+        spread says.
         """
         as_slow = sum(ratio - self.middle >= above - PRIOR_OF_KERNELS for ratio in self.seen)
         return as_slow >= max(1, len(self.seen) / COMMON)

@@ -113,6 +113,21 @@ def judged(case: float, earlier: tuple[float, ...], launches: list[float] | None
     return judge(record(case=case), None, None, history, own)
 
 
+@pytest.mark.parametrize(
+    ("slower", "expected"), [(1.12, ("ambiguous", AS_USUAL)), (1.3, ("slow", None))]
+)
+def test_a_state_excuses_a_transport_that_bare_calls_allow(
+    slower: float, expected: tuple[Verdict, str | None]
+) -> None:
+    """Two of ten earlier runs were as slow; beyond the tolerance of bare calls that is no excuse."""
+    history = [
+        record(case=times).model_copy(update={"started": f"2026-01-01T{hour:02}:00:00Z"})
+        for hour, times in enumerate([0.85] * 8 + [slower] * 2)
+    ]
+    assert verdict(judge(record(case=slower), None, None, history)) == expected
+    assert verdict(judge(record(case=slower), None, None, history[:8])) == ("slow", None)
+
+
 def test_a_run_is_judged_by_all_of_its_launches() -> None:
     doubtful = judged(1.12, UNSTEADY, [])
     assert verdict(doubtful) == ("ambiguous", IN_DOUBT)
