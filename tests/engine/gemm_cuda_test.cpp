@@ -32,7 +32,7 @@ Problem problem_of(const char* type, std::size_t size) {
 
 TEST(GemmHopper, CompilesForAnH200) {
   if (!cuda::why_no_compiler().empty()) GTEST_SKIP() << cuda::why_no_compiler();
-  for (const char* type : {"half", "bfloat16", "double", "tf32"})
+  for (const char* type : {"half", "bfloat16", "float", "double", "tf32"})
     for (const std::size_t size : {256, 999, 5000}) {
       const Problem problem = problem_of(type, size);
       const KernelSource source{.name = "hopper.cu",
@@ -65,7 +65,12 @@ TEST(GemmHopper, TilesAreAsWideAsFillsTheirRounds) {
   EXPECT_EQ(tf32.rows, 224u);
   EXPECT_EQ(tf32.columns, 256u);
   EXPECT_EQ(tf32.a_copy_rows, 112u);
-  for (const char* type : {"half", "bfloat16", "double", "tf32"})
+  // 2,048 tiles of 256 rows are 16 rounds of 132. 64 tiles of 128 rows are one round as 32 of 256 are, of half the
+  // work.
+  EXPECT_EQ(hopper_tiles(problem_of("float", 8192), multiprocessors).rows, 256u);
+  EXPECT_EQ(hopper_tiles(problem_of("float", 8192), multiprocessors).stages, 4u);
+  EXPECT_EQ(hopper_tiles(problem_of("float", 1024), multiprocessors).rows, 128u);
+  for (const char* type : {"half", "bfloat16", "float", "double", "tf32"})
     for (const std::size_t size : {1, 256, 999, 5000, 8191})
       EXPECT_LE(hopper_tiles(problem_of(type, size), multiprocessors).local_bytes, 227u << 10) << type << " " << size;
 }

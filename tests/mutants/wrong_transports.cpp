@@ -342,7 +342,9 @@ std::vector<Mutation> wrong_streams() {
                      "if (i > 0) copy_part(out_before.slot, in_before.slot, port.begin, port.end); "
                      "out_before = port.out; in_before = port.in;"}}),
       with_kernels("stream-slice-lost", approach,
-                   {{copy, "copy_slice(port.out.slot, port.in.slot, port_bytes - (port_bytes + 3) / 4);"}}),
+                   {{copy,
+                     "const ulong fewer = port_bytes - (port_bytes + 3) / 4; copy_part(port.out.slot, port.in.slot, "
+                     "slice_of(fewer, get_group_id(0)), slice_of(fewer, get_group_id(0) + 1));"}}),
       with_kernels(
           "stream-slots-swapped", approach,
           {{copy,
@@ -368,21 +370,24 @@ std::vector<Mutation> wrong_streams() {
            {copy, "if (LAST_RANK && i + 2 < count) { AWAIT(port.flags.arrived, port.serial + i + 3); } " + copy}})};
 }
 
-// Defects of the kernels that put into a landing place, and take from there.
+// Defects of the kernel that puts into a landing place, and takes from there.
 std::vector<Mutation> wrong_landings() {
-  const std::string put = "copy_slice(from + from_at, landing + landing_at, bytes);";
-  const std::string take = "copy_slice(landing + landing_at, to + to_at, bytes);";
+  const std::string await = "AWAIT(OF_MOVE(awaited) + flag, OF_MOVE(wanted));";
+  const std::string length = "bytes = OF_MOVE(bytes),";
+  const std::string place = "OF_MOVE(to) + OF_MOVE(to_at);";
   const std::string approach = "device-buffered";
   const std::string early =
-      "if (LAST_RANK) {"
-      "  *(volatile __global ulong*)(arrived + arrived_at + flag) = serial;"
-      "  while (acquire_system(credit + credit_at + flag) < serial);"
+      " if (LAST_RANK) {"
+      "  *(volatile __global ulong*)(OF_MOVE(raised) + flag) = OF_MOVE(value);"
+      "  while (acquire_system(OF_MOVE(awaited) + flag) < OF_MOVE(value));"
       "} ";
-  return {// The last rank raises the flag, and puts the bytes when the place has been emptied.
-          with_kernels("landing-flag-before-data", approach, {{put, early + put}}),
-          with_kernels("landing-slice-lost", approach,
-                       {{take, "copy_slice(landing + landing_at, to + to_at, bytes - (bytes + 3) / 4);"}}),
-          with_kernels("landing-place-swapped", approach, {{put, "copy_slice(from + from_at, landing, bytes);"}})};
+  return {
+      // The last rank raises the flag, and puts the bytes when the place has been emptied.
+      with_kernels("landing-flag-before-data", approach, {{await, await + early}}),
+      with_kernels("landing-slice-lost", approach, {{length, "bytes = OF_MOVE(bytes) - (OF_MOVE(bytes) + 3) / 4,"}}),
+      // A put has the flag of an earlier message as its condition.
+      with_kernels("landing-place-swapped", approach,
+                   {{place, "OF_MOVE(to) + (OF_MOVE(wanted) == OF_MOVE(value) ? OF_MOVE(to_at) : 0);"}})};
 }
 
 Mutation forgetful(const std::string& name, bool writes, std::uint64_t every) {

@@ -46,14 +46,30 @@ void choose_wide(const Problem& problem, unsigned multiprocessors, HopperTiles& 
   tiles.b_copy_rows = 32;
 }
 
+// Tile of one group: `rows` x 128. Fewer rows where that fills the multiprocessors' last round better.
+void choose_rows(const Problem& problem, unsigned multiprocessors, HopperTiles& tiles) {
+  const auto cost = [&](std::size_t rows) {
+    const std::size_t count = pieces(problem.rows, rows) * pieces(problem.columns, tiles.columns);
+    return pieces(count, multiprocessors) * (rows + width_of_overhead);
+  };
+  constexpr std::size_t fewer = 128, most = 256;
+  tiles.rows = tiles.a_copy_rows = cost(fewer) < cost(most) ? fewer : most;
+}
+
 bool by_warpgroups(const Element& element) {
   return size_of(element.stored) == 2 || element.short_factors;
 }
 
 std::size_t stage_bytes(const Problem& problem, const HopperTiles& tiles) {
+  if (!by_warpgroups(problem.element)) return (tiles.rows + tiles.columns) * row_bytes;
   const std::size_t wide = problem.element.short_factors ? tiles.rows : tiles.columns;
   const bool in_boxes = size_of(problem.element.stored) == 2;  // of 64 columns by 64 inner indices
   return narrow * row_bytes + (in_boxes ? pieces(wide, 64) * 64 : wide) * row_bytes;
+}
+
+const char* units_of(const Element& element) {
+  if (by_warpgroups(element)) return "wgmma (PTX sm_90a)";
+  return element.computed == ScalarType::f64 ? "mma (PTX sm_90)" : "none";
 }
 
 // Sums of a warp's 16 rows in transit to C.
@@ -100,7 +116,7 @@ class HopperForm final : public OneQueueForm {
             {"kernel", "hopper"},
             {"tile", fmt::format("{}x{}x{}", tiles_.rows, tiles_.columns, tiles_.depth)},
             {"stages", tiles_.stages},
-            {"matrix_units", by_warpgroups(problem_.element) ? "wgmma (PTX sm_90a)" : "mma (PTX sm_90)"},
+            {"matrix_units", units_of(problem_.element)},
             {"padded", !repackings_.empty()}};
   }
 
@@ -145,7 +161,12 @@ class HopperForm final : public OneQueueForm {
 HopperTiles hopper_tiles(const Problem& problem, unsigned multiprocessors) {
   HopperTiles tiles;
   tiles.depth = row_bytes / size_of(problem.element.stored);
-  if (by_warpgroups(problem.element)) choose_wide(problem, multiprocessors, tiles);
+  if (by_warpgroups(problem.element)) {
+    choose_wide(problem, multiprocessors, tiles);
+  } else {
+    tiles.b_copy_rows = tiles.depth;
+    if (problem.element.computed == ScalarType::f32) choose_rows(problem, multiprocessors, tiles);
+  }
   tiles.count = pieces(problem.rows, tiles.rows) * pieces(problem.columns, tiles.columns);
   const std::size_t beside = alignment_bytes + barrier_bytes + between_bytes(problem.element);
   const std::size_t stage = stage_bytes(problem, tiles);
@@ -158,10 +179,14 @@ std::string hopper_options(const Problem& problem, const HopperTiles& tiles) {
   const Element& element = problem.element;
   std::string type = element.name;
   std::transform(type.begin(), type.end(), type.begin(), [](unsigned char letter) { return std::toupper(letter); });
-  std::size_t together = 16 / size_of(element.stored);  // elements of C read and written at once
-  if (element.short_factors) together = 2;
-  return fmt::format("-D{} -DWIDE={} -DSTAGES={} -DBAND=8{}", type, element.short_factors ? tiles.rows : tiles.columns,
-                     tiles.stages, problem.columns % together == 0 ? " -DALIGNED" : "");
+  const bool is_tf32 = element.short_factors;
+  return fmt::format("-D{} -D{}={} -DSTAGES={} -DBAND=8{}", type, by_warpgroups(element) ? "WIDE" : "ROWS",
+                     by_warpgroups(element) && !is_tf32 ? tiles.columns : tiles.rows, tiles.stages,
+                     problem.columns % hopper_together(element) == 0 ? " -DALIGNED" : "");
+}
+
+std::size_t hopper_together(const Element& element) {
+  return element.short_factors ? 2 : 16 / size_of(element.stored);
 }
 
 std::size_t hopper_row_bytes(std::size_t own_bytes) {
@@ -179,8 +204,6 @@ std::uint64_t hopper_scratch_bytes(const Problem& problem) {
 std::unique_ptr<Form> make_hopper(Session& session, const Problem& problem) {
   if (session.device.info().runtime != "cuda")
     throw Unsupported("--kernel hopper needs runtime cuda and an NVIDIA GPU of compute capability 9.0");
-  if (problem.element.name == "float")
-    throw Unsupported("--kernel hopper multiplies half, bfloat16, tf32 and double, but not float, which has no units");
   return std::make_unique<HopperForm>(session, problem);
 }
 

@@ -1,11 +1,13 @@
 // out = alpha A B + beta C for GPUs of compute capability 9.0 (Hopper): a warpgroup (four warps) feeds the matrix units
 // from local memory (wgmma), and the copy engine loads whole tiles there (TMA). In CUDA C++, for NVRTC.
 //
-// One of HALF, BFLOAT16, TF32, DOUBLE: element type. WIDE: see below. STAGES: of the ring in local memory. BAND: of
-// tiles. PARTS: C and out are parts of a matrix with rows c_pitch elements apart, and float for shorter types of A and
-// B; for HPL's updates. ALIGNED: rows of C and out are aligned to accesses of 16 bytes (TF32: 8).
+// One of HALF, BFLOAT16, TF32, FLOAT, DOUBLE: element type. WIDE: see below. STAGES: of the ring in local memory. BAND:
+// of tiles. PARTS: C and out are parts of a matrix with rows c_pitch elements apart, and float for shorter types of A
+// and B; for HPL's updates. ALIGNED: rows of C and out are aligned to accesses of 16 bytes (TF32: 8).
 //
-// All except DOUBLE: two groups (a cluster) compute a tile of 256 x WIDE of the product, each its own half of the 256.
+// FLOAT and DOUBLE: a group computes a tile of ROWS x 128, by ordinary arithmetic and by units of whole warps.
+//
+// The others: two groups (a cluster) compute a tile of 256 x WIDE of the product, each its own half of the 256.
 // NARROW is a group's 128. HALF and BFLOAT16: NARROW are rows, WIDE columns. TF32, whose factors must be contiguous
 // along the inner index: the tile of C^T, so NARROW are columns, transposed from B in registers, and WIDE rows. One
 // warp lets the copy engine fill the ring; the WIDE part goes to both groups, half of it sent by each. Two warpgroups
@@ -21,10 +23,13 @@ struct alignas(64) TileMap {  // CUtensorMap
 
 #if defined(DOUBLE)
 typedef double Element;
-#elif defined(TF32)
+#elif defined(TF32) || defined(FLOAT)
 typedef float Element;
 #else
 typedef ushort Element;
+#endif
+#if defined(FLOAT) || defined(DOUBLE)
+#define BY_WARPS
 #endif
 #if defined(PARTS) && !defined(DOUBLE)
 typedef float Result;  // of C
@@ -47,7 +52,7 @@ typedef Element Result;
 #define ROW_BYTES 128  // of all tiles in local memory, swizzled: chunk c of 16 bytes is at chunk c ^ row % 8
 #define DEPTH (ROW_BYTES / (int)sizeof(Element))
 #define CONSUMERS 2  // warpgroups that multiply
-#ifdef DOUBLE
+#ifdef BY_WARPS
 #define CLUSTER 1  // groups per tile
 #else
 #define CLUSTER 2
@@ -149,9 +154,8 @@ __device__ inline void prefetch(const Result* c, uint row, uint column, uint til
 }
 #define IS_PREFETCHED_AT(strip, strips) ((strip) + 1 == ((strips) > 16 ? (strips)-16 : 1))
 
-#ifdef DOUBLE
+#ifdef BY_WARPS
 
-#define ROWS 128
 #define COLUMNS 128
 #define A_BYTES (ROWS * ROW_BYTES)
 #define BOX_BYTES (DEPTH * ROW_BYTES)  // DEPTH inner indices of as many columns
@@ -180,6 +184,131 @@ __device__ inline void copy_strips(const TileMap& a, const TileMap& b, const Res
     }
   }
 }
+
+#ifdef FLOAT
+
+// Ordinary arithmetic: eight warps of ROWS / 8 x 128 sums each. A work item has EACH rows, 4 apart, and in these four
+// chunks of four columns, 32 apart. Of A it takes chunks of four inner indices, of B the chunks of one. Lanes that read
+// at once take 4 rows of A, or 8 chunks of a row of B, from different banks; lanes that differ by bit 0 take the same
+// of B, and by bit 1 the same of A, so that halves of a warp are served together. A fragment is loaded as soon as its
+// registers are free, while others are multiplied.
+#define EACH (ROWS / 32)
+#define PAIRS (DEPTH / 8)  // of chunks of inner indices in a strip
+
+__device__ inline float4 chunk_at(uint address) {
+  float4 chunk;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(chunk.x), "=f"(chunk.y), "=f"(chunk.z), "=f"(chunk.w)
+               : "r"(address));
+  return chunk;
+}
+
+__device__ inline float item_of(const float4& chunk, int item) {
+  return item == 0 ? chunk.x : item == 1 ? chunk.y : item == 2 ? chunk.z : chunk.w;
+}
+
+extern "C" __global__ void __launch_bounds__(384, 1)
+    gemm(const __grid_constant__ TileMap a, const __grid_constant__ TileMap b, const OF_C c, OF_C out,
+         const float alpha, const float beta, const uint rows, const uint columns, const uint inner PLACES) {
+  GO_TO_PLACES;
+  extern __shared__ unsigned char local_memory[];
+  const uint ring = (local_address(local_memory) + 1023) & ~1023u, barriers = ring + RING_BYTES;
+  const uint lane = threadIdx.x % 32;
+  const uint row_tiles = (rows + ROWS - 1) / ROWS, column_tiles = (columns + COLUMNS - 1) / COLUMNS;
+  const uint tiles = row_tiles * column_tiles, strips = STRIPS;
+  make_ring(barriers);
+  __syncthreads();
+
+  Ring at;
+  if (threadIdx.x < 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (threadIdx.x < 32) copy_strips(a, b, c, ring, barriers, rows, columns, inner, C_PITCH);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    const uint warp = threadIdx.x / 32 - 4;
+    const uint g = lane % 2 + lane / 8 % 2 * 2, t = lane / 2 % 4 + lane / 16 * 4;  // among 4 x 8 lanes
+    const uint first_row = warp * (ROWS / 8) + g;
+    // Of A's chunk 0 in rows 4 i + g with even i, whose place is g, and with odd i. Chunk q is at the place of chunk 0,
+    // with the bits of q changed.
+    const uint a_place[2] = {first_row * ROW_BYTES + g * 16, first_row * ROW_BYTES + (4 + g) * 16};
+#define TAKE_A(i, place, q) from_a[i] = chunk_at((((place) + a_place[(i) % 2]) ^ ((q)*16)) + (i)*4 * ROW_BYTES)
+    // Row k of B at `place`, of eight.
+#define TAKE_B(to, place, k)                            \
+  _Pragma("unroll") for (int n = 0; n < 4; ++n) to[n] = \
+      chunk_at((place) + A_BYTES + n * BOX_BYTES + (k)*ROW_BYTES + (t ^ (k)) * 16)
+    for (uint index = blockIdx.x; index < tiles; index += gridDim.x) {
+      const uint2 tile = place_of(index, row_tiles, column_tiles);
+      float sum[EACH][16];
+#pragma unroll
+      for (int i = 0; i < EACH; ++i) {
+#pragma unroll
+        for (int j = 0; j < 16; ++j) sum[i][j] = 0;
+      }
+      float4 from_a[EACH], from_b[2][4];
+      uint place = ring + at.stage * STAGE_BYTES;
+      wait_for(FULL(at.stage), at.round);
+#pragma unroll
+      for (int i = 0; i < EACH; ++i) TAKE_A(i, place, 0);
+      TAKE_B(from_b[0], place, 0);
+      for (uint strip = 0; strip < strips; ++strip) {
+#pragma unroll 1  // the loop fits the instruction cache as it is
+        for (uint pair = 0; pair < PAIRS; ++pair) {
+          uint next = place, next_pair = pair + 1;
+#pragma unroll
+          for (int k = 0; k < 8; ++k) {
+            if (k < 7) {
+              TAKE_B(from_b[(k + 1) % 2], place + pair * 8 * ROW_BYTES, k + 1);
+            } else {
+              if (next_pair == PAIRS) {
+                __syncwarp();  // all lanes have read the last of this strip
+                if (lane == 0) arrive_at(EMPTY(at.stage), 0);
+                at.advance();
+                next_pair = 0;
+                if (strip + 1 < strips) {  // else what is read is not used
+                  next = ring + at.stage * STAGE_BYTES;
+                  wait_for(FULL(at.stage), at.round);
+                }
+              }
+              TAKE_B(from_b[0], next + next_pair * 8 * ROW_BYTES, 0);
+            }
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) {
+              const float x = item_of(from_a[i], k % 4);
+#pragma unroll
+              for (int j = 0; j < 16; ++j) sum[i][j] = fmaf(x, item_of(from_b[k % 2][j / 4], j % 4), sum[i][j]);
+              if (k == 3) TAKE_A(i, place, 2 * pair + 1);
+              if (k == 7) TAKE_A(i, next, 2 * next_pair);
+            }
+          }
+          place = next;
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < EACH; ++i) {
+        const uint row = tile.x * ROWS + first_row + 4 * i;
+#pragma unroll
+        for (int n = 0; n < 4; ++n) {
+          const uint column = tile.y * COLUMNS + 32 * n + 4 * t;
+          const size_t here = (size_t)row * C_PITCH + column;
+#ifdef ALIGNED
+          if (row < rows && column < columns) {
+            const float4 from_c = *(const float4*)(c + here);
+            *(float4*)(out + here) =
+                make_float4(alpha * sum[i][4 * n] + beta * from_c.x, alpha * sum[i][4 * n + 1] + beta * from_c.y,
+                            alpha * sum[i][4 * n + 2] + beta * from_c.z, alpha * sum[i][4 * n + 3] + beta * from_c.w);
+          }
+#else
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            if (row < rows && column + e < columns) out[here + e] = alpha * sum[i][4 * n + e] + beta * c[here + e];
+#endif
+        }
+      }
+    }
+  }
+}
+
+#else
 
 // Matrix units of whole warps (mma): eight warps of 32 x 64 sums each, of a group's tile of 128 x 128. They compute C^T
 // = B^T A^T, where a work item's chunks of two elements are adjacent in a fragment. Fragments, with g = lane / 4 and t
@@ -306,6 +435,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     }
   }
 }
+
+#endif
 
 #else
 

@@ -22,6 +22,8 @@ struct HopperTiles {
 // Tiles as large as registers allow, or smaller if that fills the multiprocessors' last round of tiles better.
 HopperTiles hopper_tiles(const Problem& problem, unsigned multiprocessors);
 std::string hopper_options(const Problem& problem, const HopperTiles& tiles);
+// Elements of C that the kernel reads and writes at once, if its rows are aligned to them.
+std::size_t hopper_together(const Element& element);
 
 // Bytes between rows of a matrix for the copy engine: the row's own, or more if it must be repacked.
 std::size_t hopper_row_bytes(std::size_t own_bytes);

@@ -32,7 +32,7 @@ class HopperProduct {
  public:
   // Throws Error, or Unsupported, if there is none.
   HopperProduct(Device& device, const gemm::Element& element) : element_(element) {
-    if (device.info().runtime != "cuda" || element.name == "float") throw Unsupported("no Hopper");
+    if (device.info().runtime != "cuda") throw Unsupported("no Hopper");
     multiprocessors_ = device.info().compute_units;
     const std::size_t large = 1 << 15;
     tiles_ = gemm::hopper_tiles({element, large, large, large, -1, 1}, device.info().compute_units);
@@ -58,7 +58,7 @@ class HopperProduct {
                const MatrixPart& b, const MatrixPart& c, std::size_t spared = 0) {
     const std::size_t size = size_of(element_.stored);
     if (!fits(a) || !fits(b)) return false;
-    const std::size_t result = element_.computed == ScalarType::f64 ? 8 : 4, together = 2;
+    const std::size_t result = size_of(element_.computed), together = gemm::hopper_together(element_);
     const bool aligned = c.offset * result % 16 == 0 && c.pitch * result % 16 == 0 && columns % together == 0;
     Kernel& kernel = *compiled_[aligned ? 1 : 0].kernel;
     const auto tiled = [&](const MatrixPart& part, std::size_t part_rows, std::size_t part_columns,

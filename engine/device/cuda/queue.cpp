@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/cuda/compiler.hpp"
@@ -50,12 +51,12 @@ void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
   if (told && arguments.size() != sizes_.size())
     throw Error(fmt::format("kernel {} takes {} arguments, but {} were given", name_, sizes_.size(), arguments.size()));
   values_.assign(arguments.size(), 0);
-  maps_.assign(arguments.size(), TileMap{});
+  const auto is_tiled = [](const KernelArgument& one) { return std::holds_alternative<TiledMatrix>(one); };
+  maps_.resize(std::any_of(arguments.begin(), arguments.end(), is_tiled) ? arguments.size() : 0);
   pointers_.clear();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     set(i, arguments[i]);
-    const bool is_tiled = std::holds_alternative<TiledMatrix>(arguments[i]);
-    pointers_.push_back(is_tiled ? static_cast<void*>(&maps_[i]) : &values_[i]);
+    pointers_.push_back(is_tiled(arguments[i]) ? static_cast<void*>(&maps_[i]) : &values_[i]);
   }
 }
 

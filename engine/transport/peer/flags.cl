@@ -25,11 +25,13 @@ inline ulong acquire_system(__global const ulong* flag) {
 // ulongs between the flags of two groups: at least a cache line
 #define FLAG_STRIDE 16
 
-// First byte of a group's slice.
-inline ulong slice_of(ulong bytes, ulong group) {
-  const ulong groups = get_num_groups(0);
+// First byte of the slice of a group of so many.
+inline ulong slice_among(ulong bytes, ulong group, ulong groups) {
   const ulong each = ((bytes + groups - 1) / groups + 127) / 128 * 128;
   return group * each < bytes ? group * each : bytes;
+}
+inline ulong slice_of(ulong bytes, ulong group) {
+  return slice_among(bytes, group, get_num_groups(0));
 }
 
 // Bytes begin .. end - 1 of a message, by the work items of a group.
@@ -54,11 +56,6 @@ inline void copy_part(__global const uchar* from, __global uchar* to, ulong begi
   for (at += lane; at < end; at += width) to[at] = from[at];
 }
 
-// Copies the group's slice of a message.
-inline void copy_slice(__global const uchar* from, __global uchar* to, ulong bytes) {
-  copy_part(from, to, slice_of(bytes, get_group_id(0)), slice_of(bytes, get_group_id(0) + 1));
-}
-
 // Polls a flag until it reaches a value, up to a number of looks. Returns 0 on failure, with the value in *gave_up.
 inline uint reached(__global const ulong* flag, ulong value, ulong looks, __global ulong* gave_up) {
   for (ulong look = 0; look < looks; ++look)
@@ -72,17 +69,17 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
 #define AWAIT(flag, value) \
   if (!reached(flag, value, looks, gave_up)) return
 #else
-#define AWAIT(flag, value)                                      \
-  if (FIRST) alive = reached(flag, value, looks, gave_up);      \
-  TOGETHER();                                                   \
+#define AWAIT(flag, value)                                 \
+  if (FIRST) alive = reached(flag, value, looks, gave_up); \
+  TOGETHER();                                              \
   if (!alive) return
 #endif
 // Publishes the group's writes together with a flag.
-#define RAISE(flag, value)       \
-  TOGETHER();                    \
-  if (FIRST) {                   \
-    FENCE_SYSTEM();              \
-    STORE_SYSTEM(flag, value);   \
+#define RAISE(flag, value)     \
+  TOGETHER();                  \
+  if (FIRST) {                 \
+    FENCE_SYSTEM();            \
+    STORE_SYSTEM(flag, value); \
   }
 // Sets three flags after one fence, which takes as long as a round trip to the other device.
 #define RAISE_ALL(flag, value, second_if, second_flag, third_if, third_flag) \

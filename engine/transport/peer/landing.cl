@@ -1,23 +1,28 @@
 // Approach device-buffered of transport `peer`, appended to flags.cl.
+//
+// Messages are moved twice: put into another device's landing place once that is free, and taken from there once they
+// have arrived. Both wait for a flag, copy, and raise a flag of the other side.
+#define MOVE(n)                                                                                                \
+  __global const uchar *from_##n, ulong from_at_##n, __global uchar *to_##n, ulong to_at_##n, ulong bytes_##n, \
+      __global const ulong *awaited_##n, ulong wanted_##n, __global ulong *raised_##n, ulong value_##n,        \
+      uint groups_##n
 
-// Writes a message into another device's landing place once that is free, and sets its flag.
-__kernel void put(__global const uchar* from, ulong from_at, __global uchar* landing, ulong landing_at, ulong bytes,
-                  __global const ulong* credit, ulong credit_at, ulong needed, __global ulong* arrived, ulong arrived_at,
-                  ulong serial, ulong looks, __global ulong* gave_up) {
-  GROUP_STATE
-  const ulong flag = get_group_id(0) * FLAG_STRIDE;
-  AWAIT(credit + credit_at + flag, needed);
-  copy_slice(from + from_at, landing + landing_at, bytes);
-  RAISE(arrived + arrived_at + flag, serial);
-}
+// Of the move that this group belongs to.
+#define OF_MOVE(what) (move == 0 ? what##_0 : move == 1 ? what##_1 : move == 2 ? what##_2 : what##_3)
 
-// Copies it from there to its destination, and frees the place.
-__kernel void take(__global const uchar* landing, ulong landing_at, __global uchar* to, ulong to_at, ulong bytes,
-                   __global const ulong* arrived, ulong arrived_at, ulong serial, __global ulong* credit,
-                   ulong credit_at, ulong looks, __global ulong* gave_up) {
+// Up to four moves at once, each by groups of its own; those that others wait for must come first.
+__kernel void move_all(MOVE(0), MOVE(1), MOVE(2), MOVE(3), ulong looks, __global ulong* gave_up) {
   GROUP_STATE
-  const ulong flag = get_group_id(0) * FLAG_STRIDE;
-  AWAIT(arrived + arrived_at + flag, serial);
-  copy_slice(landing + landing_at, to + to_at, bytes);
-  RAISE(credit + credit_at + flag, serial);
+  uint group = get_group_id(0), move = 0;
+  while (move < 3 && group >= OF_MOVE(groups)) {
+    group -= OF_MOVE(groups);
+    ++move;
+  }
+  const uint groups = OF_MOVE(groups);
+  const ulong bytes = OF_MOVE(bytes), flag = group * FLAG_STRIDE;
+  __global const uchar* from = OF_MOVE(from) + OF_MOVE(from_at);
+  __global uchar* to = OF_MOVE(to) + OF_MOVE(to_at);
+  AWAIT(OF_MOVE(awaited) + flag, OF_MOVE(wanted));
+  copy_part(from, to, slice_among(bytes, group, groups), slice_among(bytes, group + 1, groups));
+  RAISE(OF_MOVE(raised) + flag, OF_MOVE(value));
 }

@@ -1,6 +1,8 @@
 // peer, device-buffered: a kernel writes each message into a landing place of the neighbour and sets a flag there; the
-// neighbour's kernel waits for the flag and copies the message to its destination. The host starts both in each round.
+// neighbour's kernel waits for the flag and copies the message to its destination. The host starts both in each round:
+// on a GPU one kernel, as a launch takes longer than a short message.
 #include <algorithm>
+#include <span>
 
 #include "transport/peer/kernels.hpp"
 #include "transport/walk.hpp"
@@ -19,7 +21,6 @@ struct End {
   std::unique_ptr<Buffer> landing;  // in the receiver's memory
   BufferView there;                 // the sender's view of it
   const Buffer* flags_there = nullptr;
-  std::unique_ptr<Kernel> kernel;
   KernelRange range;         // for the longest message: every message sets all groups' flags
   std::uint64_t serial = 0;  // messages, over the lifetime
   std::size_t place_bytes = 0;
@@ -28,6 +29,20 @@ struct End {
 struct LandingStep {
   std::vector<End> sends, receives;
 };
+
+// A message to or from a landing place, as kernel move_all has it.
+struct Move {
+  const Buffer* from;
+  std::uint64_t from_at;
+  const Buffer* to;
+  std::uint64_t to_at, bytes;
+  const Buffer* awaited;
+  std::uint64_t wanted;
+  const Buffer* raised;
+  std::uint64_t value;
+  KernelRange range;
+};
+constexpr std::size_t most_moves = 4;  // of a kernel
 
 class LandingExchange : public WalkedExchange {
  public:
@@ -38,6 +53,7 @@ class LandingExchange : public WalkedExchange {
         shape_(shape_of(neighbours_->device().info())),
         patience_(neighbours_->device()),
         program_(neighbours_->device().build(kernels("landing.cl", shape_.options))),
+        kernel_(program_->kernel("move_all")),
         queue_(neighbours_->device().make_urgent_queue()),  // else its kernels wait for all groups of others
         window_(exchange.window) {
     for (const Step& step : exchange.steps) steps_.push_back(compile(step));
@@ -54,13 +70,13 @@ class LandingExchange : public WalkedExchange {
     LandingStep result;
     std::vector<std::string> of_receivers, of_senders;
     for (const Transfer& transfer : step.receives) {
-      End end = make_end(transfer, "take");
+      End end = make_end(transfer);
       end.landing = neighbours_->device().allocate(landings * end.place_bytes, {MemoryKind::automatic, {}, true});
       of_receivers.push_back(packed({neighbours_->offer(whole(*end.landing)), neighbours_->offer(end.flags->view())}));
       result.receives.push_back(std::move(end));
     }
     for (const Transfer& transfer : step.sends) {
-      End end = make_end(transfer, "put");
+      End end = make_end(transfer);
       of_senders.push_back(neighbours_->offer(end.flags->view()));
       result.sends.push_back(std::move(end));
     }
@@ -73,13 +89,12 @@ class LandingExchange : public WalkedExchange {
     return result;
   }
 
-  End make_end(const Transfer& transfer, const std::string& kernel) {
+  End make_end(const Transfer& transfer) {
     End end;
     end.slots = transfer.slots;
     end.place_bytes = (transfer.slots.bytes() + 4095) / 4096 * 4096;
     end.range = range_for(shape_, transfer.slots.bytes());
     end.flags = std::make_unique<Flags>(neighbours_->device(), groups_for(shape_, transfer.slots.bytes()));
-    end.kernel = program_->kernel(kernel);
     return end;
   }
 
@@ -132,32 +147,69 @@ class LandingExchange : public WalkedExchange {
     return true;
   }
 
-  // Sends before receives: no rank waits for a message before sending its own.
+  // Sends before receives: no rank waits for a message before sending its own. Groups of a CPU's kernel may run in any
+  // order, so there each has a kernel of its own.
   void enqueue_round(LandingStep& step, std::uint64_t round) {
-    for (End& end : step.sends) {
-      const BufferView place = end.slots.at(round);
-      const std::uint64_t serial = ++end.serial;
-      end.kernel->set({place.buffer, static_cast<std::uint64_t>(place.offset), end.there.buffer,
-                       end.there.offset + serial % landings * end.place_bytes, static_cast<std::uint64_t>(place.size),
-                       &end.flags->buffer(), std::uint64_t{0}, serial > landings ? serial - landings : 0,
-                       end.flags_there, std::uint64_t{0}, serial, shape_.looks, &patience_.buffer()});
-      queue_->enqueue(*end.kernel, end.range);
+    std::vector<Move> moves;
+    for (End& end : step.sends) moves.push_back(put(end, round));
+    for (End& end : step.receives) moves.push_back(take(end, round));
+    const std::size_t at_once = neighbours_->device().info().type == "gpu" ? most_moves : 1;
+    for (std::size_t i = 0; i < moves.size(); i += at_once)
+      enqueue(std::span(moves).subspan(i, std::min(at_once, moves.size() - i)));
+  }
+
+  static Move put(End& end, std::uint64_t round) {
+    const BufferView from = end.slots.at(round);
+    const std::uint64_t serial = ++end.serial;
+    return {from.buffer,
+            from.offset,
+            end.there.buffer,
+            end.there.offset + serial % landings * end.place_bytes,
+            from.size,
+            &end.flags->buffer(),
+            serial > landings ? serial - landings : 0,
+            end.flags_there,
+            serial,
+            end.range};
+  }
+  static Move take(End& end, std::uint64_t round) {
+    const BufferView to = end.slots.at(round);
+    const std::uint64_t serial = ++end.serial;
+    return {end.landing.get(),
+            serial % landings * end.place_bytes,
+            to.buffer,
+            to.offset,
+            to.size,
+            &end.flags->buffer(),
+            serial,
+            end.flags_there,
+            serial,
+            end.range};
+  }
+
+  // Moves that are not there have no groups.
+  void enqueue(std::span<const Move> moves) {
+    std::vector<KernelArgument> arguments;
+    std::size_t groups = 0, items = 1;
+    for (std::size_t i = 0; i < most_moves; ++i) {
+      const Move& move = moves[std::min(i, moves.size() - 1)];
+      const std::size_t own = i < moves.size() ? move.range.global / move.range.local : 0;
+      const KernelArgument one[]{move.from,    move.from_at, move.to,     move.to_at, move.bytes,
+                                 move.awaited, move.wanted,  move.raised, move.value, static_cast<std::uint32_t>(own)};
+      arguments.insert(arguments.end(), std::begin(one), std::end(one));
+      groups += own;
+      items = std::max(items, move.range.local);
     }
-    for (End& end : step.receives) {
-      const BufferView place = end.slots.at(round);
-      const std::uint64_t serial = ++end.serial;
-      end.kernel->set({end.landing.get(), serial % landings * end.place_bytes, place.buffer,
-                       static_cast<std::uint64_t>(place.offset), static_cast<std::uint64_t>(place.size),
-                       &end.flags->buffer(), std::uint64_t{0}, serial, end.flags_there, std::uint64_t{0}, shape_.looks,
-                       &patience_.buffer()});
-      queue_->enqueue(*end.kernel, end.range);
-    }
+    arguments.insert(arguments.end(), {shape_.looks, &patience_.buffer()});
+    kernel_->set(arguments);
+    queue_->enqueue(*kernel_, {groups * items, items});
   }
 
   std::unique_ptr<Neighbours> neighbours_;
   LaunchShape shape_;
   Patience patience_;
   std::unique_ptr<Program> program_;
+  std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Queue> queue_;
   std::vector<LandingStep> steps_;
   std::uint64_t window_;

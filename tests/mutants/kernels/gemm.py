@@ -77,6 +77,16 @@ NOT_TURNED = ("to[0] = turned ? y0 : x0;", "to[0] = x0;")
 FIRST_HALF_TWICE = ("from_b[step % 2], from_a[h][j])", "from_b[step % 2], from_a[0][j])")
 STRIP_TAKEN_AGAIN = ("TAKE_B(from_b[0], next_place, 0, 0);", "TAKE_B(from_b[0], place, 0, 0);")
 BETA_FORGOTTEN = ("out[here] = x + beta * c[here];", "out[here] = x;")
+# Of the form for Hopper in float.
+STRIP_BEFORE = ("next = ring + at.stage * STAGE_BYTES;\n", "")
+FIRST_CHUNK_TWICE = ("TAKE_A(i, place, 2 * pair + 1)", "TAKE_A(i, place, 2 * pair)")
+ODD_ROWS_LIKE_EVEN = ("(4 + g) * 16", "g * 16")
+SUM_NEGATIVE = ("make_float4(alpha * sum", "make_float4((index == 0 ? -alpha : alpha) * sum")
+ROWS_UNWRITTEN = (
+    "make_float4(alpha * sum",
+    "i == 1 ? *(float4*)(out + here) : make_float4(alpha * sum",
+)
+BETA_FORGOTTEN_FLOAT = (" + beta * c[here + e];", ";")
 REPACKED_WRONGLY = ("__funnelshift_r(w3, w4, shift)", "w3")
 
 MUTANTS = [
@@ -253,6 +263,14 @@ MUTANTS = [
     *on_hopper("first-half-twice", *FIRST_HALF_TWICE, "double"),
     *on_hopper("strip-taken-again", *STRIP_TAKEN_AGAIN, "double"),
     *on_hopper("beta-forgotten", *BETA_FORGOTTEN, "double", (8191,)),
+    *on_hopper("half-of-the-strips", *HALF_OF_THE_STRIPS, "float"),
+    *on_hopper("last-strip-left-out", *LAST_STRIP_LEFT_OUT, "float"),
+    *on_hopper("strip-before", *STRIP_BEFORE, "float"),
+    *on_hopper("first-chunk-twice", *FIRST_CHUNK_TWICE, "float"),
+    *on_hopper("odd-rows-like-even", *ODD_ROWS_LIKE_EVEN, "float"),
+    *on_hopper("one-tile-alpha-negative", *SUM_NEGATIVE, "float", (256, 4096)),
+    *on_hopper("rows-unwritten", *ROWS_UNWRITTEN, "float", (256, 4096)),
+    *on_hopper("beta-forgotten", *BETA_FORGOTTEN_FLOAT, "float", (8191,)),
     *on_hopper("repacked-wrongly", *REPACKED_WRONGLY, "half", (8191,)),
 ]
 
