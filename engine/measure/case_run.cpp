@@ -129,9 +129,7 @@ void add_measurement(CaseRecord& record, CaseRecord more) {
       record.warnings.push_back(std::move(warning));
 }
 
-CaseRecord CaseRun::measure(const Case& measured, bool again) {
-  CaseRecord record;
-  if (!again) repetition_ = 0;
+void CaseRun::forget() {
   seconds_.clear();
   device_seconds_.clear();
   paused_seconds_.clear();
@@ -139,6 +137,36 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
   phases_.clear();
   tallies_.clear();
   findings_ = {};
+}
+
+bool CaseRun::open(const Case& measured, CaseRecord& record) {
+  repetition_ = 0;
+  forget();
+  return prepare(measured, record) && warm_up(measured, record);
+}
+
+bool CaseRun::sample(const Case& measured, CaseRecord& record) {
+  Timed timed(plan_of(measured, record.count));
+  if (!repeat(measured, record, timed, false)) return false;
+  keep(timed, sample_.begin);
+  return true;
+}
+
+void CaseRun::close(const Case& measured, CaseRecord& record) {
+  const bool whole = record.outcome.status == "passed" && !seconds_.empty();
+  if (broadcast_value(session_.world, whole)) {
+    if (settings_.validate) validate(measured, record.count);
+    gather_samples(record);
+    gather_parts(record, measured);
+    gather_findings(measured, record);
+  }
+  benchmark_.release();
+}
+
+CaseRecord CaseRun::measure(const Case& measured, bool again, Between* between) {
+  CaseRecord record;
+  if (!again) repetition_ = 0;
+  forget();
   EmulatedTransport* const emulated = emulated_transport(session_.transport);
   if (emulated != nullptr) emulated->counted();
   const double built = TimedBuild::seconds();
@@ -146,7 +174,7 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
   if (prepare(measured, record)) {
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
-    } else if (warm_up(measured, record) && measure_watched(measured, record)) {
+    } else if (warm_up(measured, record) && measure_watched(measured, record, between)) {
       gather_samples(record);
       if (measures_energy() && !again) measure_energy(measured, record);
       gather_parts(record, measured);
@@ -326,10 +354,10 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
   return choice.count;
 }
 
-bool CaseRun::measure_watched(const Case& measured, CaseRecord& record) {
+bool CaseRun::measure_watched(const Case& measured, CaseRecord& record, Between* between) {
   const auto waited = waited_for_cores();
   const double begin = now_seconds();
-  const bool whole = measure_samples(measured, record);
+  const bool whole = measure_samples(measured, record, between);
   const double share = longest_wait(waited, waited_for_cores(), now_seconds() - begin);
   for (const double of_rank : gather_values(session_.world, idles() ? 0.0 : share))
     record.waited_share = std::max(record.waited_share, of_rank);
@@ -358,7 +386,7 @@ class Surprises {
 
 }  // namespace
 
-bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
+bool CaseRun::measure_samples(const Case& measured, CaseRecord& record, Between* between) {
   World& world = session_.world;
   const bool once = is_once(measured);
   StoppingRule rule(policy_of(measured), once);
@@ -368,12 +396,18 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   int late_in_a_row = 0;
   EnergyMeter::Rest rest(energy_);
   const double begin = now_seconds();
-  double validating = 0;
+  double aside = 0;  // seconds of anything else
   Surprises surprises(world.size());
   struct Decision {
-    bool keep, stop, validate;
+    bool keep, stop, validate, between;
     double first_begin;
-  } decision{false, false, false, 0};
+  } decision{false, false, false, between != nullptr, 0};
+  const auto take_between = [&] {
+    const double before = now_seconds();
+    if (decision.between) between->take();
+    aside += now_seconds() - before;
+  };
+  take_between();
   while (!decision.stop) {
     Timed timed(plan_of(measured, record.count));
     metered_ = once && measures_energy();
@@ -401,19 +435,22 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
         record.global.push_back(last - first);
         decision.first_begin = first;
         decision.validate = settings_.validate && !each && surprises.take(seconds);
-        if (auto stop = rule.decide(slowest, now_seconds() - begin - validating)) {
+        if (auto stop = rule.decide(slowest, now_seconds() - begin - aside)) {
           record.stop = *stop;
           decision.stop = true;
         }
       }
+      decision.between = between != nullptr && between->is_due();
     }
     decision = broadcast_value(world, decision);
     if (decision.keep) keep(timed, decision.first_begin);
-    if (!decision.validate || decision.stop) continue;
-    const double before = now_seconds();
-    validate(measured, record.count);
-    world.barrier();  // the next reset may send to a rank that still looks at what has come
-    validating += now_seconds() - before;
+    if (decision.validate && !decision.stop) {
+      const double before = now_seconds();
+      validate(measured, record.count);
+      world.barrier();  // the next reset may send to a rank that still looks at what has come
+      aside += now_seconds() - before;
+    }
+    take_between();
   }
   if (settings_.validate && !each) validate(measured, record.count);
   return true;

@@ -51,6 +51,14 @@ TimedPlan plan_of(const Case& measured, std::uint64_t count);
 // Merges a repeated measurement of the same case, with the same count.
 void add_measurement(CaseRecord& record, CaseRecord more);
 
+// What is measured between the repetitions of a case.
+class Between {
+ public:
+  virtual ~Between() = default;
+  virtual bool is_due() const = 0;  // rank 0
+  virtual void take() = 0;          // collective
+};
+
 class CaseRun {
  public:
   // energy: null to measure none.
@@ -58,8 +66,14 @@ class CaseRun {
           EnergyMeter* energy = nullptr)
       : benchmark_(benchmark), session_(session), settings_(settings), start_(start), energy_(energy) {}
 
-  // Collective. `again`: repeats a measurement of the same case, with new data.
-  CaseRecord measure(const Case& measured, bool again = false);
+  // Collective. `again`: repeats a measurement of the same case, with new data. `between`: null for nothing.
+  CaseRecord measure(const Case& measured, bool again = false, Between* between = nullptr);
+
+  // The same in pieces, all collective: everything before the samples, one of these, and everything after them. After a
+  // failure, which is in the record's outcome, only close() may follow.
+  bool open(const Case& measured, CaseRecord& record);
+  bool sample(const Case& measured, CaseRecord& record);
+  void close(const Case& measured, CaseRecord& record);
 
  private:
   // One repetition on this rank.
@@ -77,6 +91,7 @@ class CaseRun {
     std::string reference, detail, implausible;
   };
 
+  void forget();
   bool prepare(const Case& measured, CaseRecord& record);
   void add_files(CaseRecord& record);
   bool repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validate);
@@ -88,8 +103,8 @@ class CaseRun {
   bool warm_up(const Case& measured, CaseRecord& record);
   std::optional<double> probe(const Case& measured, CaseRecord& record, std::uint64_t count);
   std::uint64_t adapt_count(const Case& measured, CaseRecord& record);
-  bool measure_watched(const Case& measured, CaseRecord& record);
-  bool measure_samples(const Case& measured, CaseRecord& record);
+  bool measure_watched(const Case& measured, CaseRecord& record, Between* between);
+  bool measure_samples(const Case& measured, CaseRecord& record, Between* between);
   bool measures_energy() const { return energy_ != nullptr && energy_->measures_cases(); }
   void measure_energy(const Case& measured, CaseRecord& record);
   std::string no_energy_repetition(const Case& measured, const CaseRecord& record, std::uint64_t& count) const;

@@ -27,7 +27,14 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-std::shared_ptr<Benchmark> parse_part(const std::string& text) {
+std::vector<std::string> keys_of(const std::string& list) {
+  std::vector<std::string> keys;
+  std::istringstream text(list);
+  for (std::string key; std::getline(text, key, ',');) keys.push_back(key);
+  return keys;
+}
+
+PartsOf parse_part(const std::string& text) {
   std::istringstream words(text);
   std::string word;
   words >> word;
@@ -37,15 +44,20 @@ std::shared_ptr<Benchmark> parse_part(const std::string& text) {
   std::shared_ptr<Benchmark> benchmark = (*factory)();
   if (benchmark->needs_transport())
     throw UsageError("--parts: " + word + " uses a transport, which is judged by parts");
+  std::vector<std::string> within;
   while (words >> word) {
     const std::size_t equals = word.find('=');
+    if (word.substr(0, equals) == "within" && equals != std::string::npos) {
+      within = keys_of(word.substr(equals + 1));
+      continue;
+    }
     ParameterBase* option = benchmark->find(word.substr(0, equals));
     if (equals == std::string::npos || option == nullptr)
       throw UsageError(
           fmt::format("--parts: {} must be an option of {} and its value, as size=24", word, benchmark->name()));
     option->parse(word.substr(equals + 1));
   }
-  return benchmark;
+  return {text, std::move(benchmark), std::move(within)};
 }
 
 RunSettings settings_of(RunSettings settings) {
@@ -112,8 +124,8 @@ std::unique_ptr<Program> BareDevice::build(const KernelSource& source) {
   return std::make_unique<SharedProgram>(program);
 }
 
-std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text) {
-  std::vector<std::shared_ptr<Benchmark>> parts;
+std::vector<PartsOf> parse_parts(const std::string& text) {
+  std::vector<PartsOf> parts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line, ';');)
     if (!trimmed(line).empty()) parts.push_back(parse_part(trimmed(line)));
@@ -125,15 +137,23 @@ Parts::Parts(Session& session, const RunSettings& settings, SynchronisedStart& s
       device_(session.device),
       session_{session.world, device_, nullptr, session.memory, session.seed, {}},
       settings_(settings_of(settings)),
-      benchmarks_(settings.parts),
       begin_(now_seconds()) {
   session_.memory.shared = false;
   const Plan plan{world_.rank(), world_.size(), session.seed};
-  for (const auto& benchmark : settings.parts) {
-    for (const Group& group : benchmark->groups(plan))
-      for (const Case& measured : group.cases)
-        parts_.push_back({.of = runs_.size(), .measured = measured, .shared = !measured.labels.contains(own_label)});
-    runs_.push_back(std::make_unique<CaseRun>(*benchmark, session_, settings_, start));
+  for (const PartsOf& line : settings.parts) {
+    bool own = true;  // a benchmark holds one prepared case: each part within a case needs another one
+    for (const Group& group : line.benchmark->groups(plan))
+      for (const Case& measured : group.cases) {
+        if (own) {
+          benchmarks_.push_back(line.within.empty() ? line.benchmark : parse_part(line.text).benchmark);
+          runs_.push_back(std::make_unique<CaseRun>(*benchmarks_.back(), session_, settings_, start));
+          own = !line.within.empty();
+        }
+        parts_.push_back({.of = runs_.size() - 1,
+                          .measured = measured,
+                          .shared = !measured.labels.contains(own_label),
+                          .within = line.within});
+      }
   }
 }
 
@@ -153,6 +173,7 @@ void Parts::visit(const Case* next, std::size_t finished) {
                    [&](std::size_t a, std::size_t b) { return parts_[a].visits.size() < parts_[b].visits.size(); });
   for (const std::size_t number : order) {
     Part& part = parts_[number];
+    if (!part.within.empty()) continue;
     const bool stands_before = next != nullptr && belongs(part, *next), first = part.visits.empty();
     const bool due = part.pending || (stands_before && part.shared);
     const bool wanted = due && (first ? has_budget(part) || next == nullptr : is_affordable(part));
@@ -218,7 +239,9 @@ bool Parts::has_budget(const Part& part) const {
 
 // For another visit: none waits for its first one.
 bool Parts::is_affordable(const Part& part) const {
-  const auto waits = [](const Part& one) { return (one.shared || one.pending) && one.visits.empty() && !one.dropped; };
+  const auto waits = [](const Part& one) {
+    return one.within.empty() && (one.shared || one.pending) && one.visits.empty() && !one.dropped;
+  };
   return has_budget(part) && std::none_of(parts_.begin(), parts_.end(), waits);
 }
 
@@ -232,7 +255,8 @@ bool Parts::is_noisy(const Part& part) const {
 // A process's first part is slow: libraries initialise, threads start.
 void Parts::warm_up(const Case& next) {
   warm_ = true;
-  const auto first = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return belongs(part, next); });
+  const auto first = std::find_if(parts_.begin(), parts_.end(),
+                                  [&](const Part& part) { return part.within.empty() && belongs(part, next); });
   if (first == parts_.end()) return;
   measure(*first, 0);
   first->visits.clear();
@@ -240,19 +264,84 @@ void Parts::warm_up(const Case& next) {
 
 void Parts::measure(Part& part, std::size_t finished) {
   const double begin = now_seconds();
-  CaseRecord record = runs_[part.of]->measure(part.measured);
+  const CaseRecord record = runs_[part.of]->measure(part.measured);
+  take_outcome(part, record);
+  if (!part.dropped) add_visit(part, record, begin - begin_, finished, "");
+  part.cost = now_seconds() - begin;
+  spent_ += part.cost;
+}
+
+void Parts::take_outcome(Part& part, const CaseRecord& record) {
   part.dropped = !broadcast_value(world_, record.outcome.status == "passed" || record.outcome.status == "skipped");
   if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // found once, kept
-  if (part.visits.empty() || part.dropped) part.outcome = record.outcome;
-  if (part.visits.empty() || part.dropped) part.validation = record.validation;
-  Visit visit{begin - begin_, finished, record.count, of_one_count(slowest_of_each(record.by_rank), record.count), {}};
+  if (!part.visits.empty() && !part.dropped) return;
+  part.outcome = record.outcome;
+  part.validation = record.validation;
+}
+
+void Parts::add_visit(Part& part, const CaseRecord& record, double at, std::size_t finished,
+                      const std::string& within) {
+  Visit visit{at, finished, record.count, of_one_count(slowest_of_each(record.by_rank), record.count), {}, within};
   double all = 0;
   for (const auto& [name, value] : record.tallies) all += value;
   for (const auto& [name, value] : record.tallies)
     if (all > 0) visit.shares[name] = value / all;
-  if (!part.dropped) part.visits.push_back(std::move(visit));
-  part.cost = now_seconds() - begin;
-  spent_ += part.cost;
+  part.visits.push_back(std::move(visit));
+}
+
+bool Parts::open_within(const Case& measured) {
+  const double begin = now_seconds();
+  open_within_ = measured.key;
+  for (Part& part : parts_) {
+    const bool wanted = std::find(part.within.begin(), part.within.end(), measured.key) != part.within.end();
+    if (!wanted || part.dropped) continue;
+    Within within;
+    within.part = &part;
+    within.begin = begin - begin_;
+    const bool opened = runs_[part.of]->open(part.measured, within.record);
+    if (broadcast_value(world_, opened)) {
+      open_.push_back(std::move(within));
+      continue;
+    }
+    runs_[part.of]->close(part.measured, within.record);
+    part.within.clear();
+  }
+  taken_ = next_ = now_seconds();
+  spent_ += taken_ - begin;
+  return !open_.empty();
+}
+
+bool Parts::is_due() const {
+  return now_seconds() >= next_;
+}
+
+// As many repetitions of each as the time since the last ones allows, after long repetitions of the case.
+void Parts::take() {
+  constexpr int most_in_a_row = 8;
+  const double begin = now_seconds(), allowed = share_within * (begin - taken_);
+  bool again = true;
+  for (int round = 0; round < most_in_a_row && again; ++round) {
+    for (Within& one : open_)
+      if (one.record.outcome.status == "passed") runs_[one.part->of]->sample(one.part->measured, one.record);
+    const double cost = now_seconds() - begin;
+    again = broadcast_value(world_, cost * (round + 2) < allowed * (round + 1));
+  }
+  taken_ = now_seconds();
+  next_ = taken_ + (taken_ - begin) * (1 / share_within - 1);
+  spent_ += taken_ - begin;
+}
+
+void Parts::close_within(std::size_t finished) {
+  const double begin = now_seconds();
+  for (Within& one : open_) {
+    runs_[one.part->of]->close(one.part->measured, one.record);
+    take_outcome(*one.part, one.record);
+    // None if the case failed before its first repetition.
+    if (!one.part->dropped && !one.record.by_rank.empty())
+      add_visit(*one.part, one.record, one.begin, finished, open_within_);
+  }
+  open_.clear();
+  spent_ += now_seconds() - begin;
 }
 
 Json Parts::json() const {
@@ -264,6 +353,7 @@ Json Parts::json() const {
                         {"after_cases", visit.finished},
                         {"count", visit.count},
                         {"seconds", numbers(visit.seconds)},
+                        {"within", visit.within.empty() ? Json(nullptr) : Json(visit.within)},
                         {"shares", visit.shares}});
     }
     const Benchmark& benchmark = *benchmarks_[part.of];

@@ -1,5 +1,8 @@
-// Parts: the limits of a run's cases, measured in the same launch, before, between and after them. They are cases of
-// ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device with bare queues.
+// Parts: the limits of a run's cases, measured in the same launch, before, between, after or within them. They are
+// cases of ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device with bare queues.
+//
+// Cores have slow moments of tenths of seconds, as other machines use the same processor. Parts measured within a case,
+// each a repetition after some of the case's, meet the same ones, so that the ratio of both is steady.
 #pragma once
 
 #include <map>
@@ -30,13 +33,16 @@ class BareDevice : public Device {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Program>> built_;  // by text and options
 };
 
-// Parses --parts, benchmarks with options: "ceilings only=launch,memory size=24; links ring=random". Throws UsageError.
-std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text);
+// Parses --parts, benchmarks with options: "ceilings only=launch,memory size=24; links ring=random"; "within=KEY,KEY"
+// are the cases within which they are measured. Throws UsageError.
+std::vector<PartsOf> parse_parts(const std::string& text);
 
-class Parts {
+class Parts : public Between {
  public:
   // Budget: this share of the run so far, or these seconds, whichever is larger.
   static constexpr double most_share = 0.15, least_seconds = 0.3;
+  // Of a case, for the parts within it.
+  static constexpr double share_within = 0.1;
 
   Parts(Session& session, const RunSettings& settings, SynchronisedStart& start);
 
@@ -52,6 +58,12 @@ class Parts {
   // repetitions of as many operations, again if they take long beside it, and returns whether to measure it again,
   // since its ratio to them exceeds that of earlier cases. Rank 0 has the record.
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
+  // Collective: prepares the parts to be measured within `measured`, and says whether there are any; and ends them.
+  // One that cannot be prepared beside the case is visited like the others instead.
+  bool open_within(const Case& measured);
+  void close_within(std::size_t finished);
+  bool is_due() const override;
+  void take() override;
   // Rank 0.
   Json json() const;
 
@@ -62,6 +74,7 @@ class Parts {
     std::uint64_t count = 1;
     std::vector<double> seconds;           // of one count, the slowest rank of each repetition
     std::map<std::string, double> shares;  // share of each component in the part's time
+    std::string within;                    // key of the case; "" = beside cases
   };
   struct Part {
     std::size_t of = 0;  // index of the benchmark
@@ -72,6 +85,13 @@ class Parts {
     double cost = 0;      // of the last visit, in seconds
     bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
+    std::vector<std::string> within = {};  // keys of cases
+  };
+  // A part that is measured within a case.
+  struct Within {
+    Part* part = nullptr;
+    CaseRecord record = {};
+    double begin = 0;  // seconds since the run began
   };
 
   bool belongs(const Part& part, const Case& measured) const;
@@ -83,6 +103,8 @@ class Parts {
   double usual_ratio() const;
   std::optional<double> ratio_to(const Part& part, const CaseRecord& record) const;
   void measure(Part& part, std::size_t finished);
+  void take_outcome(Part& part, const CaseRecord& record);
+  void add_visit(Part& part, const CaseRecord& record, double at, std::size_t finished, const std::string& within);
 
   World& world_;
   BareDevice device_;
@@ -94,6 +116,10 @@ class Parts {
   double begin_, spent_ = 0;
   std::vector<double> ratios_;  // ratios of cases to the parts that belong to them only; rank 0
   bool warm_ = false;
+  std::vector<Within> open_;
+  std::string open_within_;  // the case's key
+  double taken_ = 0;         // end of the last take()
+  double next_ = 0;          // time of the next
 };
 
 }  // namespace plumb

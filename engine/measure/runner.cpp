@@ -286,6 +286,7 @@ class Run {
     return broadcast_value(session_.world, crowded);
   }
 
+  bool energy_of_cases() const { return energy_ != nullptr && energy_->measures_cases(); }
   int workers() const { return settings_.active_ranks > 0 ? settings_.active_ranks : session_.world.size(); }
 
   void warn(const Warning& warning) {
@@ -314,7 +315,9 @@ class Run {
 
   // Measures a case, and repeats it with its parts if it takes longer than these and its neighbours suggest.
   CaseRecord measured_well(const Case& measured) {
-    CaseRecord record = case_run_.measure(measured);
+    const bool within = !settings_.setup_only && !energy_of_cases() && parts_.open_within(measured);
+    CaseRecord record = case_run_.measure(measured, false, within ? &parts_ : nullptr);
+    if (within) parts_.close_within(index_);
     Case same = measured;
     same.fixed_count = broadcast_value(session_.world, record.count);
     std::uint64_t measurements = 1;

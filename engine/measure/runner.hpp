@@ -14,15 +14,22 @@
 
 namespace plumb {
 
+// Parts by one line of --parts: cases of a benchmark, measured within the cases with these keys, or else beside them.
+struct PartsOf {
+  std::string text;  // the benchmark and its options
+  std::shared_ptr<Benchmark> benchmark;
+  std::vector<std::string> within = {};
+};
+
 struct RunSettings {
   Policy policy;
   bool synchronise_by_clock = true;  // otherwise by a barrier
   bool validate = true;
-  bool setup_only = false;                             // --test
-  int active_ranks = 0;                                // ranks that work, the others idle; 0: all
-  double target_sample = 1e-3;                         // seconds per sample of an adaptive loop
-  double longest_sample = 10e-3;                       // upper bound in seconds if operations are slow
-  std::vector<std::shared_ptr<Benchmark>> parts = {};  // measured beside the cases (measure/parts.hpp)
+  bool setup_only = false;          // --test
+  int active_ranks = 0;             // ranks that work, the others idle; 0: all
+  double target_sample = 1e-3;      // seconds per sample of an adaptive loop
+  double longest_sample = 10e-3;    // upper bound in seconds if operations are slow
+  std::vector<PartsOf> parts = {};  // measured with the cases (measure/parts.hpp)
   EnergyWish energy = {};
 };
 

@@ -28,10 +28,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
-from typing import Literal
+from typing import Literal, TypeVar
 
 from plumbline.judge.levels import QUARTER, TENTH, Level, level_of, mean_level, times_of_case
-from plumbline.judge.parts import in_situ, mean_of_parts
+from plumbline.judge.parts import in_situ, mean_of_parts, moments
 from plumbline.judge.sequence import (
     AS_USUAL,
     IN_DOUBT,
@@ -75,6 +75,7 @@ DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case 
 MOST_APART_S = 60.0  # between the starts of any two launches that count as one run
 FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
+_T = TypeVar("_T")
 # Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
 Basis = Literal["links", "bounds", "yardstick"]
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
@@ -239,7 +240,8 @@ class Beside:
     """A case and its parts: its level in seconds of one count, and the model's time by its parts.
 
     ``fast_s`` and ``slow_s`` are the model's times at the ends of the parts' intervals; ``waited``
-    is the share of the case's time in which one of its threads waited for a core.
+    is the share of the case's time in which one of its threads waited for a core. ``moments``: the
+    parts between the case's repetitions, if any, to which it has a usual ratio.
     """
 
     measured: Level
@@ -248,21 +250,27 @@ class Beside:
     fast_s: float
     slow_s: float
     described: str
+    moments: Level | None = None
+
+    @property
+    def parts(self) -> Level:
+        """What the case has a usual ratio to."""
+        return self.moments or Level(self.expected.time_s, self.fast_s, self.slow_s)
 
     @property
     def ratio(self) -> float:
-        """The logarithm of measured over expected."""
-        return log(self.measured.middle / self.expected.time_s)
+        """The logarithm of measured over the parts."""
+        return log(self.measured.middle / self.parts.middle)
 
     @property
     def above(self) -> float:
         """Upper end of the parts' interval relative to their level, of the logarithm."""
-        return log(self.slow_s / self.expected.time_s)
+        return log(self.parts.high / self.parts.middle)
 
     @property
     def teaches(self) -> bool:
         """Whether case and parts are precise enough for the ratio to count as usual."""
-        widths = (self.slow_s / self.fast_s, self.measured.high / self.measured.low)
+        widths = (self.parts.high / self.parts.low, self.measured.high / self.measured.low)
         return max(widths) <= 1 + WIDE
 
     def steadied(self, usual: Sequence[float]) -> Beside:
@@ -307,9 +315,10 @@ def by_parts(
         # In terms of the median; the level is another quantile of the same repetitions.
         scale = (case.median_s() or one.measured.middle) / one.measured.middle
         usually = found.usual.middle if found.usual and by == "yardstick" else 0.0
+        expected_s = one.expected.time_s * exp(usually)
         cases[case.key] = JudgedCase(
-            expected_s=one.expected.time_s * exp(usually) * scale,
-            ratio=exp(one.ratio - usually),
+            expected_s=expected_s * scale,
+            ratio=one.measured.middle / expected_s,
             verdict=found.verdict,
             bound=one.expected.bound,
             interval_s=(found.expected.low_s * scale, found.expected.high_s * scale),
@@ -375,14 +384,17 @@ def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside]
         times = times_of_case(case)
         if not times:
             continue
-        level = _level(times, by)
+        own = moments(record, case.key)
+        level = mean_level(times) if own else _level(times, by)
         expected = _expected(model, record, case)
         if isinstance(expected, str):
             without[case.key] = expected
         else:
             middle, fast, slow, described = expected
             waited = float(str(case.facts.get("waited_share", 0.0)))
-            found[case.key] = Beside(level, waited, middle, fast.time_s, slow.time_s, described)
+            found[case.key] = Beside(
+                level, waited, middle, fast.time_s, slow.time_s, described, own
+            )
     return found, without
 
 
@@ -482,9 +494,9 @@ class Earlier:
 
 
 def earlier_ratios(
-    model: Model | None, cases: Collection[str], history: Sequence[Record]
+    model: Model | None, cases: Mapping[str, Beside], history: Sequence[Record]
 ) -> dict[str, Earlier]:
-    """The figures of earlier undisturbed launches, by case."""
+    """The figures of earlier undisturbed launches, by case; their parts were measured likewise."""
     found: dict[str, Earlier] = {}
     run, first = 0, None  # the first launch seen of a run
     for earlier in history:
@@ -494,6 +506,9 @@ def earlier_ratios(
             run, first = run + 1, started
         wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
         beside, _ = beside_parts(model, earlier.model_copy(update={"cases": wanted}))
+        beside = {
+            key: one for key, one in beside.items() if bool(one.moments) == bool(cases[key].moments)
+        }
         add_launch(found, beside, basis_of(earlier), run)
     return found
 
@@ -504,13 +519,13 @@ def add_launch(
     by: Basis = "bounds",
     run: int | None = None,
 ) -> None:
-    """Add one launch's cases to ``earlier``; by bounds only precise ones.
+    """Add one launch's cases to ``earlier``; by bounds beside them only precise ones.
 
-    By a yardstick and by links the spread between launches measures what is usual; of links the
-    precise launches alone would have less of it. Without ``run`` the launch is a run of its own.
+    By others the spread between launches measures what is usual, and the precise launches alone
+    would have less of it. Without ``run`` the launch is a run of its own.
     """
     for key, one in beside.items():
-        if one.teaches or by != "bounds":
+        if one.teaches or one.moments or by != "bounds":
             of_case = earlier.setdefault(key, Earlier())
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
@@ -619,7 +634,13 @@ def efficiencies(
 def _in_this_state(
     beside: Mapping[str, Beside], earlier: Mapping[str, Earlier]
 ) -> tuple[dict[str, Beside], dict[str, Earlier], dict[str, float]]:
-    """Cases and their alike launches, without parts' usual deviations; and above usual times."""
+    """Cases and their alike launches, without parts' usual deviations; and above usual times.
+
+    Parts within a case meet its moments, so their deviations are the machine's, and count.
+    """
+    moved = {key: one for key, one in beside.items() if one.moments}
+    known = {key: one for key, one in earlier.items() if key in moved}
+    beside, earlier = _without(beside, moved), _without(earlier, moved)
     alike = {
         key: one.alike(log(beside[key].expected.time_s)) if key in beside else one
         for key, one in earlier.items()
@@ -628,7 +649,12 @@ def _in_this_state(
         key: one.steadied(alike[key].parts) if key in alike else one for key, one in beside.items()
     }
     above = above_usual_times(beside, alike)
-    return steady, {key: one.steadied() for key, one in alike.items()}, above
+    steadied = {key: one.steadied() for key, one in alike.items()}
+    return {**moved, **steady}, {**known, **steadied}, above
+
+
+def _without(every: Mapping[str, _T], keys: Collection[str]) -> dict[str, _T]:
+    return {key: one for key, one in every.items() if key not in keys}
 
 
 def _excused(one: Beside, known: Usual | None, above: float) -> tuple[Verdict, str | None]:
@@ -698,9 +724,10 @@ def expected_of(
         least = 0.0 if usual.of == "launches" else known
         high = min(high + tolerated, max(learnt, least)) if by_links else learnt
         middle = min(middle, usual.middle + shift) if by_links else usual.middle
-    base = one.expected.time_s
+    parts = one.parts if usual else Level(one.expected.time_s, one.fast_s, one.slow_s)
+    base = parts.middle
     return Expected(
-        one.fast_s * exp(min(low, high)),
+        parts.low * exp(min(low, high)),
         base * exp(high),
         base * exp(middle + tolerated),
         exp(one.above) - 1,

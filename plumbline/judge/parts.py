@@ -5,13 +5,16 @@ Before a launch :func:`wanted` lists the parts required by the cases, in the eng
 The models are the same as for other figures. There are three sets: from the parts' levels
 (:mod:`plumbline.judge.levels`), and from both ends of their intervals. Benchmarks with a yardstick
 (:mod:`plumbline.model.yardsticks`) have the parts' mean instead, :func:`mean_of_parts`.
+
+Cores have slow moments of tenths of seconds, so what is likely to bound a kernel on a CPU is
+measured within its case, a repetition of either in turn; both levels are mean rates then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, inf, log2
 from statistics import geometric_mean, median
 from typing import Any
 
@@ -32,6 +35,8 @@ _LONGEST_LINK_LOG = 24
 _LONGEST_MESSAGE = 2**22  # of links; times of longer ones are in proportion
 _MOST_SIZES = 4  # of arrays in one run
 _LONGEST_CASE, _ALL_CASES = 1.5, 3.0  # seconds, at least, of one case and of all
+_COMPUTES, _ONLY_COMPUTES = 0.5, 16.0  # flops a byte, from which arithmetic, or it alone, may bound
+_LONG_BYTES, _LONG_FLOPS = 2**22, 2**26  # of an operation
 _HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
 
 
@@ -68,6 +73,8 @@ def wanted(
         lines = list(_ceilings(planned, options)) if model.NEEDS in ("device", "updates") else []
     elif model.NEEDS == "legs" and not any("message_bytes" in c["labels"] for c in planned.cases):
         lines = list(_moved_and_computed(planned))
+        if _on_cores(planned):
+            lines = [line + _within(planned.cases) for line in lines]
     elif model.NEEDS == "legs" and _part(planned, options):
         lines = list(_links(planned, options))
     else:
@@ -146,41 +153,89 @@ def _accumulators(device: Mapping[str, Any]) -> int:
     return max(4, ceil(int(device.get("compute_units", 1)) * each / 4096)) * 4096
 
 
+def _on_cores(planned: Planned) -> bool:
+    """Whether kernels run on the cores of the host, which have moments."""
+    return (planned.device or {}).get("type") == "cpu"
+
+
+def _within(cases: Sequence[Mapping[str, Any]]) -> str:
+    keys = [case["key"] for case in cases]
+    return f" within={','.join(keys)}" if keys else ""
+
+
 def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
-    device = planned.device or {}
+    device, within = planned.device or {}, _within if _on_cores(planned) else lambda _: ""
     gpu = device.get("type") == "gpu"
     accumulators = _accumulators(device)
     flops, arrays, links, tables = _asked(planned, options)
-    if flops or arrays:
-        only = ",".join(("launch/row", "launch/wait", *sorted(flops)))
-        yield f"{CEILINGS} only={only} accumulators={accumulators}"
-    for size in _few(arrays, device):
-        yield f"{CEILINGS} only={_accesses([case['work'] for case in planned.cases])} size={size}"
-    if links:  # a line through a short and a long copy; longer ones add cost only
-        yield f"{CEILINGS} only=link size={min(max(links), _LONGEST_LINK_LOG)}"
-    for kind, size in sorted(tables):
+    if (flops or arrays) and not (_on_cores(planned) and all(map(_is_long, planned.cases))):
+        yield f"{CEILINGS} only=launch/row,launch/wait"
+    if flops:
+        own = [case for case in planned.cases if _intensity(case) >= _COMPUTES]
+        only = ",".join(sorted(flops))
+        yield f"{CEILINGS} only={only} accumulators={accumulators}{within(own)}"
+    sizes = _few(set(arrays.values()), device)
+    for size in sizes:
+        own = [
+            case
+            for case in planned.cases
+            if case["key"] in arrays
+            and min(sizes, key=lambda other: abs(other - arrays[case["key"]])) == size
+        ]
+        for access in _accesses([case["work"] for case in own]).split(","):
+            bound = [
+                case
+                for case in own
+                if _accesses([case["work"]]) == access and _intensity(case) < _ONLY_COMPUTES
+            ]
+            yield f"{CEILINGS} only={access} size={size}{within(bound)}"
+    for direction in ("write", "read"):
+        own = [
+            case
+            for case in planned.cases
+            if case["key"] in links and case["labels"]["operation"] == direction
+        ]
+        if own:  # a line through a short and a long copy; longer ones add cost only
+            size = min(max(links[case["key"]] for case in own), _LONGEST_LINK_LOG)
+            yield f"{CEILINGS} only=link/{direction} size={size}{within(own)}"
+    for kind, size in sorted(set(tables.values())):
         updates = 24 if gpu else 20
-        yield f"{CEILINGS} only=random/{kind} size={size} updates={updates}"
+        own = [case for case in planned.cases if tables.get(case["key"]) == (kind, size)]
+        yield f"{CEILINGS} only=random/{kind} size={size} updates={updates}{within(own)}"
+
+
+def _is_long(case: Mapping[str, Any]) -> bool:
+    """Whether its kernels take far longer than a launch on the host's cores, tens of us."""
+    work = case["work"]
+    moved = work.get("bytes_read", 0) + work.get("bytes_written", 0)
+    return bool(moved >= _LONG_BYTES or work.get("flops", 0) >= _LONG_FLOPS)
+
+
+def _intensity(case: Mapping[str, Any]) -> float:
+    """Flops for each byte of memory."""
+    work = case["work"]
+    moved = work.get("bytes_read", 0) + work.get("bytes_written", 0)
+    return float(work.get("flops", 0)) / moved if moved else inf
 
 
 def _asked(
     planned: Planned, options: Mapping[str, str]
-) -> tuple[set[str], set[int], set[int], set[tuple[str, int]]]:
-    """Prefixes of arithmetic; log2 B of arrays and of copies; tables with the kind of update."""
+) -> tuple[set[str], dict[str, int], dict[str, int], dict[str, tuple[str, int]]]:
+    """Prefixes of arithmetic; by case log2 B of arrays and of copies, and tables by their kind."""
     flops: set[str] = set()
-    arrays: set[int] = set()
-    links: set[int] = set()
-    tables: set[tuple[str, int]] = set()
+    arrays: dict[str, int] = {}
+    links: dict[str, int] = {}
+    tables: dict[str, tuple[str, int]] = {}
     for case in planned.cases:
-        labels, work = case["labels"], case["work"]
+        key, labels, work = case["key"], case["labels"], case["work"]
         moved = work.get("bytes_read", 0) + work.get("bytes_written", 0)
         if "table_bytes" in labels:
             kind = "atomic" if str(labels.get("updates", "")).startswith("atomic") else "update"
-            tables.add((kind, _log(labels["table_bytes"])))
+            tables[key] = (kind, _log(labels["table_bytes"]))
         elif labels.get("operation") in ("write", "read"):
-            links.add(_log(moved))
+            links[key] = _log(moved)
         elif moved:
-            arrays.add(_log(moved / 2))
+            arrays[key] = _log(moved / 2)
         if work.get("flops"):
             type_ = str(labels.get("type") or options.get("type", "float"))
             flops |= set(_HALF.get(type_, (f"flops/{type_}", f"flops/matrix_{type_}")))
@@ -276,12 +331,8 @@ def mean_of_parts(record: Record, case: Case) -> MeanOfParts | None:
         times = [one for one in times if one[0] is nearest or one[0].benchmark != LINKS]
     if not times:
         return None
-    middle, low, high = (
-        geometric_mean([one.at(level) for _, one in times]) for level in ("middle", "low", "high")
-    )
-    return MeanOfParts(
-        Level(middle, low, high), {part.key: one.at("middle") for part, one in times}
-    )
+    mean = _mean([one.level for _, one in times])
+    return MeanOfParts(mean, {part.key: one.at("middle") for part, one in times})
 
 
 def _times(record: Record, case: Case) -> list[tuple[PartCase, _Times]]:
@@ -289,7 +340,7 @@ def _times(record: Record, case: Case) -> list[tuple[PartCase, _Times]]:
     assert record.parts is not None
     number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
     return [
-        (part, _beside(part, number))
+        (part, _beside(part, number, case.key))
         for part in record.parts.cases
         if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
     ]
@@ -313,13 +364,40 @@ def _near(part: PartCase, number: int) -> Sequence[PartVisit]:
     return [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
 
 
-def _beside(part: PartCase, number: int) -> _Times:
+def moments(record: Record, key: str) -> Level | None:
+    """The parts between the repetitions of the case ``key``, if any: the mean of their times.
+
+    It follows the moments that the case met better than the one that bounds it: a kernel computes
+    and moves data, and its launches differ by less from this mean (measured: docs/verdicts.md).
+    """
+    parts = record.parts.cases if record.parts else []
+    times = [
+        mean_level(visit.seconds)
+        for part in parts
+        for visit in part.visits
+        if visit.within == key and visit.seconds
+    ]
+    return _mean(times) if times else None
+
+
+def _mean(times: Sequence[Level]) -> Level:
+    """The geometric mean of levels, and of the ends of their intervals."""
+    middle, low, high = (
+        geometric_mean([float(getattr(one, end)) for one in times])
+        for end in ("middle", "low", "high")
+    )
+    return Level(middle, low, high)
+
+
+def _beside(part: PartCase, number: int, key: str) -> _Times:
     """The level over all samples of its visits; the interval includes each visit's own level.
 
-    Parts of one message size have the kind of level of their cases, of the same calls.
+    Parts of one message size have the kind of level of their cases, of the same calls; so have
+    those within the case ``key``, which alone count then.
     """
-    near = _near(part, number)
-    by = mean_level if "message_bytes" in part.labels else level_of
+    within = [one for one in part.visits if one.within == key]
+    near = within or _near(part, number)
+    by = mean_level if within or "message_bytes" in part.labels else level_of
     level = by([second for one in near for second in one.seconds])
     each = [by(one.seconds).middle for one in near]
     legs = {

@@ -491,10 +491,12 @@ class PartVisit(Timed):
     """One visit of a part, ``at_s`` after the start of the run and after ``after_cases`` cases.
 
     ``seconds`` of one count, the slowest rank of each repetition; ``shares`` of its components.
+    ``within``: the case between whose repetitions it was, if any.
     """
 
     at_s: Seconds
     after_cases: Count
+    within: str | None = None
     count: Count
     seconds: list[Seconds]
     shares: dict[str, float] = {}

@@ -18,13 +18,20 @@ namespace {
 TEST(Parts, AreBenchmarksWithTheirOptions) {
   const auto parts = parse_parts("ceilings only=launch,memory size=24; links ring=random sizes=1,1024 ;");
   ASSERT_EQ(parts.size(), 2u);
-  EXPECT_EQ(parts[0]->name(), "ceilings");
-  EXPECT_EQ(parts[0]->find("size")->value_json(), Json(24));
-  const std::vector<Group> groups = parts[1]->groups({0, 2, 1});
+  EXPECT_EQ(parts[0].benchmark->name(), "ceilings");
+  EXPECT_EQ(parts[0].benchmark->find("size")->value_json(), Json(24));
+  const std::vector<Group> groups = parts[1].benchmark->groups({0, 2, 1});
   ASSERT_EQ(groups.size(), 1u);
   ASSERT_EQ(groups[0].cases.size(), 2u);
   EXPECT_EQ(groups[0].cases[1].key, "random/relay/1024");
   EXPECT_TRUE(parse_parts("").empty());
+}
+
+TEST(Parts, AreWithinTheCasesThatAreNamed) {
+  const auto parts = parse_parts("ceilings only=memory/copy size=12 within=copy,float/8; ceilings only=launch/row");
+  EXPECT_THAT(parts[0].within, testing::ElementsAre("copy", "float/8"));
+  EXPECT_THAT(parts[1].within, testing::IsEmpty());
+  EXPECT_EQ(parts[0].benchmark->find("size")->value_json(), Json(12));
 }
 
 TEST(Parts, RefusesWhatIsNone) {
@@ -34,12 +41,13 @@ TEST(Parts, RefusesWhatIsNone) {
   EXPECT_THROW(parse_parts("ceilings size"), UsageError);
   EXPECT_THROW(parse_parts("ceilings size=100"), UsageError);
   const auto parts = parse_parts("links sizes=1,x");
-  EXPECT_THROW(parts[0]->check({0, 2, 1}), UsageError);
+  EXPECT_THROW(parts[0].benchmark->check({0, 2, 1}), UsageError);
 }
 
 TEST(Links, BesideAllCasesHaveNoLabelOfASize) {
   const auto parts = parse_parts("links beside=all sizes=4096; links sizes=4096");
-  const Json all = parts[0]->groups({0, 2, 1})[0].cases[0].labels, own = parts[1]->groups({0, 2, 1})[0].cases[0].labels;
+  const Json all = parts[0].benchmark->groups({0, 2, 1})[0].cases[0].labels,
+             own = parts[1].benchmark->groups({0, 2, 1})[0].cases[0].labels;
   EXPECT_FALSE(all.contains("message_bytes"));
   EXPECT_FALSE(all.contains("ring"));
   EXPECT_EQ(own["message_bytes"], Json(4096));

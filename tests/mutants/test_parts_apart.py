@@ -22,8 +22,10 @@ pytestmark = pytest.mark.skipif(
 MEMORY = "ceilings only=memory/copy size=12"
 
 
-def beside(folder: Path, ranks: int, device: str, *words: str) -> dict[str, Any]:
-    """The record of a run with parts, whose cases have all failed."""
+def beside(
+    folder: Path, ranks: int, device: str, *words: str, status: str = "failed"
+) -> dict[str, Any]:
+    """The record of a run with parts, whose cases all have this status."""
     record = folder / "record.json"
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
@@ -34,7 +36,7 @@ def beside(folder: Path, ranks: int, device: str, *words: str) -> dict[str, Any]
     assert record.exists(), done.stderr
     found: dict[str, Any] = json.loads(record.read_text())
     outcomes = {case["outcome"]["status"] for case in found["cases"]}
-    assert outcomes == {"failed"}, found["cases"]
+    assert outcomes == {status}, found["cases"]
     return found
 
 
@@ -71,3 +73,27 @@ def test_parts_beside_a_wrong_kernel(tmp_path: Path) -> None:
     run = ("ceilings", "--only", "memory/copy", "--size", "12")
     altered = ("--kernel-file", str(tmp_path / "wrong.cl"))
     assert_sound(beside(tmp_path, 1, "pocl", *run, *altered, "--parts", MEMORY), "ceilings")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_parts_within_a_case(tmp_path: Path, ranks: int) -> None:
+    """Between its repetitions, and in as many cases as name them; another is beside them."""
+    run = ("stream", "--runtime", "native", "--elements", "4096", "--repetitions", "40")
+    within = "ceilings only=memory/copy size=12 within=copy,scale"
+    words = (*run, "--parts", f"{within}; ceilings only=memory/read size=12")
+    record = beside(tmp_path, ranks, "native", *words, status="passed")
+    assert_sound(record, "ceilings")
+    copy, read = record["parts"]["cases"]
+    assert [visit["within"] for visit in copy["visits"]] == ["copy", "scale"]
+    assert all(len(visit["seconds"]) >= 2 for visit in copy["visits"])
+    assert {visit["within"] for visit in read["visits"]} == {None}
+    assert record["parts"]["spent_s"] < record["parts"]["run_s"]
+
+
+def test_parts_within_a_wrong_case_end_with_it(tmp_path: Path) -> None:
+    """It fails before its first repetition, so nothing was measured between any."""
+    run = ("mutant-queues-stream", "--runtime", "native", "--elements", "1003")
+    record = beside(tmp_path, 2, "native", *run, "--parts", f"{MEMORY} within=copy,triad")
+    (part,) = record["parts"]["cases"]
+    assert part["outcome"]["status"] == "passed"
+    assert part["visits"] == []

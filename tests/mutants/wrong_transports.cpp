@@ -385,9 +385,7 @@ std::vector<Mutation> wrong_landings() {
       // The last rank raises the flag, and puts the bytes when the place has been emptied.
       with_kernels("landing-flag-before-data", approach, {{await, await + early}}),
       with_kernels("landing-slice-lost", approach, {{length, "bytes = OF_MOVE(bytes) - (OF_MOVE(bytes) + 3) / 4,"}}),
-      // A put has the flag of an earlier message as its condition.
-      with_kernels("landing-place-swapped", approach,
-                   {{place, "OF_MOVE(to) + (OF_MOVE(wanted) == OF_MOVE(value) ? OF_MOVE(to_at) : 0);"}})};
+      with_kernels("landing-place-swapped", approach, {{place, "OF_MOVE(to) + (move < puts ? 0 : OF_MOVE(to_at));"}})};
 }
 
 Mutation forgetful(const std::string& name, bool writes, std::uint64_t every) {

@@ -26,6 +26,8 @@ from plumbline.judge.judgement import (
     Earlier,
     Judgement,
     add_launch,
+    beside_parts,
+    earlier_ratios,
     efficiencies,
     judge,
 )
@@ -291,10 +293,45 @@ def test_a_launch_with_disturbed_limits_teaches_nothing(times: float, expected: 
     assert found[KEY].verdict == expected
 
 
-def beside(case: float, part: float) -> Beside:
+@pytest.mark.parametrize(("machine", "times", "expected"), [
+    (1.0, 1.0, "ok"), (1.3, 1.0, "ok"), (0.8, 1.0, "ok"),
+    (1.0, 1.25, "slow"), (1.3, 1.25, "slow"), (0.8, 1.25, "slow"),
+])  # fmt: skip
+def test_limits_within_a_case_follow_it(machine: float, times: float, expected: str) -> None:
+    """A machine that is 1.3 times slower in some launches, for the kernel and for its limits."""
+    earlier: dict[str, Earlier] = {}
+    for launch in [1.0, 1.3, 1.1, 0.9, 1.25, 1.0, 0.85, 1.2]:
+        add_launch(earlier, {KEY: beside(2.0 * launch, launch, within=True)})
+    now = {KEY: beside(2.0 * machine * times, machine, within=True)}
+    found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
+    assert found[KEY].verdict == expected
+
+
+def test_parts_within_a_case_alone_count_for_it() -> None:
+    """Other visits are of other moments; and launches without such parts are no history."""
+    document = copy.deepcopy(DOCUMENT)
+    for part in document["parts"]["cases"]:
+        if part["key"].endswith("/64"):
+            other = copy.deepcopy(part["visits"][0])
+            other["within"], other["seconds"] = KEY, [2 * PART_S, 4 * PART_S]
+            part["visits"].append(other)
+    within = parse_record(json.dumps(document), "within")
+    model = model_of("b_eff")
+    one = beside_parts(model, within)[0][KEY]
+    assert one.moments is not None
+    assert one.moments.middle == pytest.approx(8 / 3 * PART_S)
+    assert one.expected.time_s == pytest.approx(8 / 3 * PART_S)  # by the mean rate
+    assert earlier_ratios(model, {KEY: one}, [record()] * 3) == {}
+    assert len(earlier_ratios(model, {KEY: one}, [within] * 3)[KEY].ratios) == 3
+
+
+def beside(case: float, part: float, *, within: bool = False) -> Beside:
     """A case and its parts, both known within 2 %."""
     level = Level(case, case * 0.99, case * 1.01)
-    return Beside(level, 0.0, Prediction(part, "peak"), part * 0.99, part * 1.01, "roofline")
+    parts = Level(part, part * 0.99, part * 1.01)
+    expected = Prediction(part, "peak")
+    own = parts if within else None
+    return Beside(level, 0.0, expected, parts.low, parts.high, "roofline", own)
 
 
 def test_kernels_are_measured_long_enough_to_be_judged() -> None:
@@ -490,13 +527,16 @@ def test_parts_for_long_messages_and_memory() -> None:
     model, device = model_of("ptrans"), {"type": "cpu", "compute_units": 2, "cache_bytes": 2**23}
     memory = "ceilings only=memory/copy size=23"
     for transport, links in (
-        ("staged", "links part=relay beside=all sizes=2097152; "),
-        ("mpi", "links part=exchange beside=all sizes=2097152; "),
-        ("local", ""),
+        ("staged", ["links part=relay beside=all sizes=2097152"]),
+        ("mpi", ["links part=exchange beside=all sizes=2097152"]),
+        ("local", []),
         ("peer", None),
     ):
         text = wanted(model, Planned(transport, cases, device), {})
-        assert text == ("" if links is None else links + memory)
+        within = [f"{line} within=float/1024/64" for line in (*(links or []), memory)]
+        assert text == ("" if links is None else "; ".join(within))
+    text = wanted(model, Planned("local", cases, {**device, "type": "gpu"}), {})
+    assert text == memory  # a GPU has no moments of its own
 
 
 def test_parts_for_a_device() -> None:
@@ -509,10 +549,22 @@ def test_parts_for_a_device() -> None:
     ]
     text = wanted(model_of("stream"), Planned("none", cases, device), {"type": "double"})
     assert text.split("; ") == [
-        "ceilings only=launch/row,launch/wait,flops/double,flops/matrix_double accumulators=16384",
-        "ceilings only=memory/copy,memory/read size=24",
-        "ceilings only=link size=24",
+        "ceilings only=flops/double,flops/matrix_double accumulators=16384",
+        "ceilings only=memory/copy size=24 within=copy",
+        "ceilings only=memory/read size=24 within=dot",
+        "ceilings only=link/read size=24 within=read",
     ]
     table = {"key": "t", "labels": {"table_bytes": 2**23, "updates": "atomic"}, "work": {}}
     text = wanted(model_of("random_access"), Planned("none", [table], device), {})
-    assert text == "ceilings only=random/atomic size=23 updates=20"
+    assert text == "ceilings only=random/atomic size=23 updates=20 within=t"
+    product = {"bytes_read": 2**20, "bytes_written": 2**20, "flops": 2.0**28}
+    cases = [{"key": "float/512", "labels": {"type": "float"}, "work": product}]
+    text = wanted(model_of("gemm"), Planned("none", cases, device), {})
+    assert text.split("; ") == [
+        "ceilings only=flops/float,flops/matrix_float accumulators=16384 within=float/512",
+        "ceilings only=memory/copy size=20",
+    ]
+    work = {"bytes_read": 2**20, "bytes_written": 2**20}
+    short = {"key": "copy", "labels": {"operation": "copy"}, "work": work}
+    text = wanted(model_of("stream"), Planned("none", [cases[0], short], device), {})
+    assert text.startswith("ceilings only=launch/row,launch/wait; ")

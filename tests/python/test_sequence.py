@@ -13,6 +13,7 @@ from plumbline.judge.judgement import (
     Earlier,
     Judgement,
     add_launch,
+    beside_parts,
     earlier_ratios,
     judge,
 )
@@ -96,8 +97,9 @@ def test_launches_far_apart_are_runs() -> None:
         record().model_copy(update={"started": f"2026-01-01T{moment}Z"}) for moment in moments
     ]
     model = model_of("b_eff")
-    assert earlier_ratios(model, [KEY], history)[KEY].runs == [0, 0, 1, 1, 2]
-    assert earlier_ratios(model, [KEY], history[::-1])[KEY].runs == [0, 1, 1, 1, 2]
+    now = beside_parts(model, record())[0]
+    assert earlier_ratios(model, now, history)[KEY].runs == [0, 0, 1, 1, 2]
+    assert earlier_ratios(model, now, history[::-1])[KEY].runs == [0, 1, 1, 1, 2]
 
 
 USUALLY = (0.95, 1.0, 1.05, 0.97, 1.03)

@@ -10,8 +10,8 @@
 // Of the move that this group belongs to.
 #define OF_MOVE(what) (move == 0 ? what##_0 : move == 1 ? what##_1 : move == 2 ? what##_2 : what##_3)
 
-// Up to four moves at once, each by groups of its own; those that others wait for must come first.
-__kernel void move_all(MOVE(0), MOVE(1), MOVE(2), MOVE(3), ulong looks, __global ulong* gave_up) {
+// Up to four moves at once, each by groups of its own; the first `puts` put, and others wait for them.
+__kernel void move_all(MOVE(0), MOVE(1), MOVE(2), MOVE(3), uint puts, ulong looks, __global ulong* gave_up) {
   GROUP_STATE
   uint group = get_group_id(0), move = 0;
   while (move < 3 && group >= OF_MOVE(groups)) {
@@ -24,5 +24,9 @@ __kernel void move_all(MOVE(0), MOVE(1), MOVE(2), MOVE(3), ulong looks, __global
   __global uchar* to = OF_MOVE(to) + OF_MOVE(to_at);
   AWAIT(OF_MOVE(awaited) + flag, OF_MOVE(wanted));
   copy_part(from, to, slice_among(bytes, group, groups), slice_among(bytes, group + 1, groups));
-  RAISE(OF_MOVE(raised) + flag, OF_MOVE(value));
+  TOGETHER();
+  if (FIRST) {
+    if (move < puts) FENCE_SYSTEM();  // a take has read everything, as it wrote what it read
+    STORE_SYSTEM(OF_MOVE(raised) + flag, OF_MOVE(value));
+  }
 }

@@ -41,6 +41,7 @@ struct Move {
   const Buffer* raised;
   std::uint64_t value;
   KernelRange range;
+  bool puts;
 };
 constexpr std::size_t most_moves = 4;  // of a kernel
 
@@ -170,7 +171,8 @@ class LandingExchange : public WalkedExchange {
             serial > landings ? serial - landings : 0,
             end.flags_there,
             serial,
-            end.range};
+            end.range,
+            true};
   }
   static Move take(End& end, std::uint64_t round) {
     const BufferView to = end.slots.at(round);
@@ -184,7 +186,8 @@ class LandingExchange : public WalkedExchange {
             serial,
             end.flags_there,
             serial,
-            end.range};
+            end.range,
+            false};
   }
 
   // Moves that are not there have no groups.
@@ -200,7 +203,8 @@ class LandingExchange : public WalkedExchange {
       groups += own;
       items = std::max(items, move.range.local);
     }
-    arguments.insert(arguments.end(), {shape_.looks, &patience_.buffer()});
+    const auto puts = std::count_if(moves.begin(), moves.end(), [](const Move& move) { return move.puts; });
+    arguments.insert(arguments.end(), {static_cast<std::uint32_t>(puts), shape_.looks, &patience_.buffer()});
     kernel_->set(arguments);
     queue_->enqueue(*kernel_, {groups * items, items});
   }
