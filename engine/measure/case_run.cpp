@@ -172,6 +172,7 @@ CaseRecord CaseRun::measure(const Case& measured, bool again, Between* between) 
   const double built = TimedBuild::seconds();
   const TimedBuild::Counts counts = TimedBuild::counts();
   if (prepare(measured, record)) {
+    if (between != nullptr) between->begin();
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_watched(measured, record, between)) {

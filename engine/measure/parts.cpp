@@ -7,6 +7,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "device/host_share.hpp"
+
 namespace plumb {
 
 namespace {
@@ -152,9 +154,14 @@ Parts::Parts(Session& session, const RunSettings& settings, SynchronisedStart& s
         parts_.push_back({.of = runs_.size() - 1,
                           .measured = measured,
                           .shared = !measured.labels.contains(own_label),
-                          .within = line.within});
+                          .within = line.within,
+                          .bytes = group.device_bytes});
       }
   }
+}
+
+bool Parts::is_within(const Part& part, const std::string& key) {
+  return std::find(part.within.begin(), part.within.end(), key) != part.within.end();
 }
 
 bool Parts::belongs(const Part& part, const Case& measured) const {
@@ -289,12 +296,21 @@ void Parts::add_visit(Part& part, const CaseRecord& record, double at, std::size
   part.visits.push_back(std::move(visit));
 }
 
-bool Parts::open_within(const Case& measured) {
-  const double begin = now_seconds();
+bool Parts::are_within(const Case& measured) {
   open_within_ = measured.key;
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [&](const Part& part) { return is_within(part, measured.key) && !part.dropped; });
+}
+
+void Parts::begin() {
+  const double begin = now_seconds();
   for (Part& part : parts_) {
-    const bool wanted = std::find(part.within.begin(), part.within.end(), measured.key) != part.within.end();
-    if (!wanted || part.dropped) continue;
+    if (!is_within(part, open_within_) || part.dropped) continue;
+    const auto ranks = static_cast<std::uint64_t>(world_.local_size());
+    if (!broadcast_value(world_, part.bytes * ranks <= host_share().available_bytes / 2)) {
+      part.within.clear();
+      continue;
+    }
     Within within;
     within.part = &part;
     within.begin = begin - begin_;
@@ -308,15 +324,15 @@ bool Parts::open_within(const Case& measured) {
   }
   taken_ = next_ = now_seconds();
   spent_ += taken_ - begin;
-  return !open_.empty();
 }
 
 bool Parts::is_due() const {
-  return now_seconds() >= next_;
+  return !open_.empty() && now_seconds() >= next_;
 }
 
 // As many repetitions of each as the time since the last ones allows, after long repetitions of the case.
 void Parts::take() {
+  if (open_.empty()) return;
   constexpr int most_in_a_row = 8;
   const double begin = now_seconds(), allowed = share_within * (begin - taken_);
   bool again = true;

@@ -58,9 +58,11 @@ class Parts : public Between {
   // repetitions of as many operations, again if they take long beside it, and returns whether to measure it again,
   // since its ratio to them exceeds that of earlier cases. Rank 0 has the record.
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
-  // Collective: prepares the parts to be measured within `measured`, and says whether there are any; and ends them.
-  // One that cannot be prepared beside the case is visited like the others instead.
-  bool open_within(const Case& measured);
+  // Whether parts are measured within `measured`, which comes next.
+  bool are_within(const Case& measured);
+  // Collective: prepares them, and ends them. One that cannot be prepared beside the case, or takes more than half of
+  // the memory that the case leaves, is visited like the others instead.
+  void begin() override;
   void close_within(std::size_t finished);
   bool is_due() const override;
   void take() override;
@@ -86,6 +88,7 @@ class Parts : public Between {
     bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
     std::vector<std::string> within = {};  // keys of cases
+    std::uint64_t bytes = 0;               // of its buffers
   };
   // A part that is measured within a case.
   struct Within {
@@ -94,6 +97,7 @@ class Parts : public Between {
     double begin = 0;  // seconds since the run began
   };
 
+  static bool is_within(const Part& part, const std::string& key);
   bool belongs(const Part& part, const Case& measured) const;
   bool is_affordable(const Part& part) const;
   bool has_budget(const Part& part) const;

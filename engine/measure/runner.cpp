@@ -315,7 +315,7 @@ class Run {
 
   // Measures a case, and repeats it with its parts if it takes longer than these and its neighbours suggest.
   CaseRecord measured_well(const Case& measured) {
-    const bool within = !settings_.setup_only && !energy_of_cases() && parts_.open_within(measured);
+    const bool within = !settings_.setup_only && !energy_of_cases() && parts_.are_within(measured);
     CaseRecord record = case_run_.measure(measured, false, within ? &parts_ : nullptr);
     if (within) parts_.close_within(index_);
     Case same = measured;
