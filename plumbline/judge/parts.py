@@ -155,7 +155,7 @@ def _accumulators(device: Mapping[str, Any]) -> int:
 
 def _on_cores(planned: Planned) -> bool:
     """Whether kernels run on the cores of the host, which have moments."""
-    return (planned.device or {}).get("type") == "cpu"
+    return (planned.device or {}).get("type") in ("cpu", "native")
 
 
 def _within(cases: Sequence[Mapping[str, Any]]) -> str:
@@ -174,20 +174,10 @@ def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
         own = [case for case in planned.cases if _intensity(case) >= _COMPUTES]
         only = ",".join(sorted(flops))
         yield f"{CEILINGS} only={only} accumulators={accumulators}{within(own)}"
-    sizes = _few(set(arrays.values()), device)
-    for size in sizes:
-        own = [
-            case
-            for case in planned.cases
-            if case["key"] in arrays
-            and min(sizes, key=lambda other: abs(other - arrays[case["key"]])) == size
-        ]
+    for size, own in _nearest(_few(set(arrays.values()), device), arrays, planned.cases):
         for access in _accesses([case["work"] for case in own]).split(","):
-            bound = [
-                case
-                for case in own
-                if _accesses([case["work"]]) == access and _intensity(case) < _ONLY_COMPUTES
-            ]
+            alike = [case for case in own if _accesses([case["work"]]) == access]
+            bound = [case for case in alike if _intensity(case) < _ONLY_COMPUTES]
             yield f"{CEILINGS} only={access} size={size}{within(bound)}"
     for direction in ("write", "read"):
         own = [
@@ -202,6 +192,15 @@ def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
         updates = 24 if gpu else 20
         own = [case for case in planned.cases if tables.get(case["key"]) == (kind, size)]
         yield f"{CEILINGS} only=random/{kind} size={size} updates={updates}{within(own)}"
+
+
+def _nearest(
+    sizes: Sequence[int], arrays: Mapping[str, int], cases: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
+    """Each of ``sizes`` with the cases whose arrays are nearest to it."""
+    near = {key: min(sizes, key=lambda size: abs(size - own)) for key, own in arrays.items()}
+    for size in sizes:
+        yield size, [case for case in cases if near.get(case["key"]) == size]
 
 
 def _is_long(case: Mapping[str, Any]) -> bool:

@@ -535,6 +535,8 @@ def test_parts_for_long_messages_and_memory() -> None:
         text = wanted(model, Planned(transport, cases, device), {})
         within = [f"{line} within=float/1024/64" for line in (*(links or []), memory)]
         assert text == ("" if links is None else "; ".join(within))
+    on_cores = wanted(model, Planned("local", cases, {**device, "type": "native"}), {})
+    assert on_cores == f"{memory} within=float/1024/64"
     text = wanted(model, Planned("local", cases, {**device, "type": "gpu"}), {})
     assert text == memory  # a GPU has no moments of its own
 
