@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ours beside the best peers on one device, in turn: STREAM, RandomAccess, FFT and GEMM.
 
-    bench/peers.py [BENCHMARK...] [--rounds 7] [--build build/release] [--gpu] [--json FILE]
+    bench/peers.py [BENCHMARK...] [--only TEXT] [--rounds 7] [--build build/release] [--gpu] [--json FILE]
 
 In each round ours and the peer run one after the other, so that what disturbs the machine disturbs both; the ratio of the two
 rates is taken round by round. Printed: both medians, the median ratio, and the lowest and highest (with 7 rounds these hold the
@@ -480,6 +480,7 @@ def main() -> None:
         metavar="BENCHMARK",
         help="stream, random_access, fft, gemm; default: all",
     )
+    parser.add_argument("--only", default="", help="what contains this text, such as 'float 2^12'")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument(
         "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release"
@@ -493,7 +494,7 @@ def main() -> None:
     duels = [
         duel
         for duel in (GPU if wish.gpu else CPU)
-        if duel.benchmark in (wish.benchmarks or [duel.benchmark])
+        if duel.benchmark in (wish.benchmarks or [duel.benchmark]) and wish.only in duel.name
     ]
     print(
         f"{'what':<32} {'runtime':<10} {'peer':<22} {'ours, G/s':>10} {'peer, G/s':>10}  {'ratio (lowest..highest)'} wanted"

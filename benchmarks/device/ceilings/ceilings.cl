@@ -1,5 +1,6 @@
 // Device code of `ceilings`: one kernel for each limit of a device.
-//   -DINTERLEAVED    GPUs: a work item takes every get_global_size(0)-th item, so that neighbours access neighbouring memory;
+//   -DINTERLEAVED    GPUs: a work item takes every get_global_size(0)-th item, so that neighbours access neighbouring
+//   memory;
 //                    without it (CPUs, emulators) a contiguous range.
 //   -DWORD=T         type moved by the memory kernels: ulong, or a vector of it
 //   -DBY_CORE        CPUs: non-temporal stores, prefetch of words of later updates
@@ -86,16 +87,16 @@ __kernel void arithmetic(__global const REAL* restrict start, __global REAL* res
       : "+d"((x)[0]), "+d"((x)[1]), "+d"((x)[2]), "+d"((x)[3])                                          \
       : "d"(a), "d"(b))
 #else
-#define ADD_EIGHTH(x, y, a, b)                                                            \
+#define ADD_EIGHTH(x, y, a, b)                                                          \
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \
-      : "+d"(x), "+d"(y)                                                                  \
+      : "+d"(x), "+d"(y)                                                                \
       : "d"(a), "d"(b))
-#define ADD_PRODUCT(x, a, b)           \
-  {                                    \
-    ADD_EIGHTH((x)[0], (x)[1], a, b);  \
-    ADD_EIGHTH((x)[2], (x)[3], a, b);  \
-    ADD_EIGHTH((x)[0], (x)[1], a, b);  \
-    ADD_EIGHTH((x)[2], (x)[3], a, b);  \
+#define ADD_PRODUCT(x, a, b)          \
+  {                                   \
+    ADD_EIGHTH((x)[0], (x)[1], a, b); \
+    ADD_EIGHTH((x)[2], (x)[3], a, b); \
+    ADD_EIGHTH((x)[0], (x)[1], a, b); \
+    ADD_EIGHTH((x)[2], (x)[3], a, b); \
   }
 #endif
 #else
@@ -146,20 +147,26 @@ ulong scrambled(ulong u, uint bits) {
   return place ^ (place >> half_of_bits);
 }
 
-#define VALUE(u) ((u) * 0xd1342543de82ef95ul + 1)
+#define VALUE(u) ((u)*0xd1342543de82ef95ul + 1)
 
-// CHANGE(position, value) for updates `from` to `to` - 1 of a table. A core waits for few cache misses at a time, so a
-// batch is prefetched first.
+// CHANGE(position, value) for updates `from` to `to` - 1 of a table. A core waits for few cache misses at a time, so
+// words are prefetched while those of the batch before are changed.
 #ifdef BY_CORE
 #define BATCH 32
-#define UPDATE_ALL(from, to, CHANGE)                                                           \
-  ulong u = from;                                                                              \
-  for (; u + BATCH <= (to); u += BATCH) {                                                      \
-    ulong places[BATCH];                                                                       \
-    for (int i = 0; i < BATCH; ++i) places[i] = scrambled(u + i, bits);                        \
-    for (int i = 0; i < BATCH; ++i) __builtin_prefetch((const void*)(ulong)&table[places[i]], 1); \
-    for (int i = 0; i < BATCH; ++i) CHANGE(&table[places[i]], VALUE(u + i));                   \
-  }                                                                                            \
+#define PLACE_ALL(places, first) \
+  for (int i = 0; i < BATCH; ++i) (places)[i] = scrambled((first) + i, bits)
+#define UPDATE_ALL(from, to, CHANGE)                                         \
+  ulong u = from;                                                            \
+  ulong places[2][BATCH];                                                    \
+  int now = 0;                                                               \
+  PLACE_ALL(places[0], u);                                                   \
+  for (; u + BATCH <= (to); u += BATCH, now = 1 - now) {                     \
+    PLACE_ALL(places[1 - now], u + BATCH);                                   \
+    for (int i = 0; i < BATCH; ++i) {                                        \
+      __builtin_prefetch((const void*)(ulong)&table[places[1 - now][i]], 1); \
+      CHANGE(&table[places[now][i]], VALUE(u + i));                          \
+    }                                                                        \
+  }                                                                          \
   for (; u < (to); ++u) CHANGE(&table[scrambled(u, bits)], VALUE(u))
 #else
 #define UPDATE_ALL(from, to, CHANGE) \
@@ -201,9 +208,10 @@ inline uint acquire_device(__global const uint* counter) {
 #define JOIN_GROUP() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #endif
 
-// At each meeting a group takes the next group's value, adds one, and waits until all groups have done so. `values`: of each
-// group, twice, in turn; `met` counts the groups, and wraps; `first`: meetings before this kernel.
-__kernel void meet(__global ulong* values, __global uint* met, const uint first, const uint meetings, const ulong looks) {
+// At each meeting a group takes the next group's value, adds one, and waits until all groups have done so. `values`: of
+// each group, twice, in turn; `met` counts the groups, and wraps; `first`: meetings before this kernel.
+__kernel void meet(__global ulong* values, __global uint* met, const uint first, const uint meetings,
+                   const ulong looks) {
 #if GROUP == 1
   uint alive = 1;
 #else

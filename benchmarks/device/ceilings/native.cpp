@@ -73,7 +73,8 @@ void memory_copy(Arguments arguments, const KernelRange& range) {
   });
 }
 
-// change(word, value) for each update. A core waits for few cache misses at a time, so a batch is prefetched first.
+// change(word, value) for each update. A core waits for few cache misses at a time, so words are prefetched while those
+// of the batch before are changed.
 template <class Change>
 void update_all(Arguments arguments, const KernelRange& range, Change change) {
   Word* table = array<Word>(arguments, 0);
@@ -83,11 +84,17 @@ void update_all(Arguments arguments, const KernelRange& range, Change change) {
     constexpr Word batch = 32;
     Word u = begin + share.first;
     const Word last = begin + share.last;
-    for (; u + batch <= last; u += batch) {
-      Word places[batch];
-      for (Word i = 0; i < batch; ++i) places[i] = scramble(u + i, bits);
-      for (const Word place : places) __builtin_prefetch(&table[place], 1);
-      for (Word i = 0; i < batch; ++i) change(table[places[i]], update_value(u + i));
+    Word places[2][batch];
+    const auto place_all = [&](Word* places_of, Word first) {
+      for (Word i = 0; i < batch; ++i) places_of[i] = scramble(first + i, bits);
+    };
+    place_all(places[0], u);
+    for (int now = 0; u + batch <= last; u += batch, now = 1 - now) {
+      place_all(places[1 - now], u + batch);
+      for (Word i = 0; i < batch; ++i) {
+        __builtin_prefetch(&table[places[1 - now][i]], 1);
+        change(table[places[now][i]], update_value(u + i));
+      }
     }
     for (; u < last; ++u) change(table[scramble(u, bits)], update_value(u));
   });
