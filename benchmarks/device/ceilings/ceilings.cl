@@ -30,26 +30,39 @@
 #endif
 
 #ifdef WORD
+// The words `first` to `last` - 1 of a work item; of a core both halves, a block of either in turn, as it fetches two
+// streams of an array faster than one.
+#ifdef BY_CORE
+#define BLOCK 4
+#define LENGTH (((last - first + 1) / 2 + BLOCK - 1) / BLOCK * BLOCK)
+#define FOR_EACH(i)                                                         \
+  for (ulong length = LENGTH, at = first; at < first + length; at += BLOCK) \
+    for (ulong part = at; part < last; part += length)                      \
+      for (ulong i = part; i < part + BLOCK && i < last; i += STEP)
+#else
+#define FOR_EACH(i) for (ulong i = first; i < last; i += STEP)
+#endif
+
 // sums[work item] += its words of `from`.
 __kernel void memory_read(__global const WORD* restrict from, __global WORD* restrict sums, const ulong words) {
   const ulong first = FIRST(words);
   const ulong last = LAST(words);
   WORD sum = sums[get_global_id(0)];
-  for (ulong i = first; i < last; i += STEP) sum += from[i];
+  FOR_EACH(i) sum += from[i];
   sums[get_global_id(0)] = sum;
 }
 
 __kernel void memory_write(__global WORD* restrict to, const ulong words, const ulong key) {
   const ulong first = FIRST(words);
   const ulong last = LAST(words);
-  for (ulong i = first; i < last; i += STEP) STORE((WORD)(key ^ i), &to[i]);
+  FOR_EACH(i) STORE((WORD)(key ^ i), &to[i]);
 }
 
 __kernel void memory_copy(__global const WORD* restrict from, __global WORD* restrict to, const ulong words,
                           const ulong key) {
   const ulong first = FIRST(words);
   const ulong last = LAST(words);
-  for (ulong i = first; i < last; i += STEP) STORE(from[i] + (WORD)(key), &to[i]);
+  FOR_EACH(i) STORE(from[i] + (WORD)(key), &to[i]);
 }
 #endif
 

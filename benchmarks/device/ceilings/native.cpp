@@ -34,14 +34,26 @@ void for_each_item(const KernelRange& range, Word total, Body body) {
   for (std::size_t item = 0; item < range.global; ++item) body(share_of(item, range.global, total, false), item);
 }
 
+// body(i) for the lines of a share: both halves, a block of either in turn, as a core fetches two streams of an array
+// faster than one.
+template <class Body>
+void for_each_line(const Share& share, Body body) {
+  constexpr Word block = 2;
+  const Word half = ((share.last - share.first + 1) / 2 + block - 1) / block * block;
+  for (Word at = share.first; at < share.first + half; at += block)
+    for (Word part = at; part < share.last; part += half)
+      for (Word i = part; i < std::min(part + block, share.last); ++i) body(i);
+}
+
 void memory_read(Arguments arguments, const KernelRange& range) {
   const Word* from = array<Word>(arguments, 0);
   Word* sums = array<Word>(arguments, 1);
   for_each_item(range, number<Word>(arguments, 2), [&](const Share& share, std::size_t item) {
     Word sum[lanes];
     std::copy_n(sums + item * lanes, lanes, sum);
-    for (Word i = share.first; i < share.last; ++i)
+    for_each_line(share, [&](Word i) {
       for (std::size_t lane = 0; lane < lanes; ++lane) sum[lane] += from[i * lanes + lane];
+    });
     std::copy_n(sum, lanes, sums + item * lanes);
   });
 }
@@ -50,11 +62,11 @@ void memory_write(Arguments arguments, const KernelRange& range) {
   Word* to = array<Word>(arguments, 0);
   const Word key = number<Word>(arguments, 2);
   for_each_item(range, number<Word>(arguments, 1), [&](const Share& share, std::size_t) {
-    for (Word i = share.first; i < share.last; ++i) {
+    for_each_line(share, [&](Word i) {
       alignas(cache_line) Word line[lanes];
       std::fill_n(line, lanes, key ^ i);
       store_line(to + i * lanes, line);
-    }
+    });
     finish_stores();
   });
 }
@@ -64,11 +76,11 @@ void memory_copy(Arguments arguments, const KernelRange& range) {
   Word* to = array<Word>(arguments, 1);
   const Word key = number<Word>(arguments, 3);
   for_each_item(range, number<Word>(arguments, 2), [&](const Share& share, std::size_t) {
-    for (Word i = share.first; i < share.last; ++i) {
+    for_each_line(share, [&](Word i) {
       alignas(cache_line) Word line[lanes];
       for (std::size_t lane = 0; lane < lanes; ++lane) line[lane] = from[i * lanes + lane] + key;
       store_line(to + i * lanes, line);
-    }
+    });
     finish_stores();
   });
 }

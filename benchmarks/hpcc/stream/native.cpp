@@ -37,15 +37,27 @@ void store(Half* to, const float* line) {
   store_line(to, halves);
 }
 
+// body(line) for each line of a range: both halves, a block of either in turn, as a core fetches two streams of an
+// array faster than one.
+template <class Body>
+[[gnu::always_inline]] inline void for_each_line(std::uint64_t lines, Body body) {
+  constexpr std::uint64_t block = 2;
+  const std::uint64_t half = ((lines + 1) / 2 + block - 1) / block * block;
+  for (std::uint64_t at = 0; at < half; at += block)
+    for (std::uint64_t part = at; part < lines; part += half)
+      for (std::uint64_t line = part; line < std::min(part + block, lines); ++line) body(line);
+}
+
 // A range of lines: to = rule(x, y). A separate function, as its parameters declare that the arrays do not overlap.
 template <class T, class Rule>
 void make_lines(T* __restrict to, const T* __restrict x, const T* __restrict y, std::uint64_t lines, Rule rule) {
-  for (std::uint64_t at = 0; at < lines * of_a_line<T>; at += of_a_line<T>) {
+  for_each_line(lines, [&](std::uint64_t line) {
+    const std::uint64_t at = line * of_a_line<T>;
     alignas(cache_line) Wide<T> first[of_a_line<T>], second[of_a_line<T>], result[of_a_line<T>];
     const Wide<T>*a = widen(x + at, first), *b = widen(y + at, second);
     for (std::uint64_t i = 0; i < of_a_line<T>; ++i) result[i] = rule(a[i], b[i]);
     store(to + at, result);
-  }
+  });
   finish_stores();
 }
 
@@ -53,11 +65,12 @@ void make_lines(T* __restrict to, const T* __restrict x, const T* __restrict y, 
 template <class T>
 Wide<T> add_up(const T* x, const T* y, std::uint64_t lines) {
   Wide<T> sums[of_a_line<T>] = {};
-  for (std::uint64_t at = 0; at < lines * of_a_line<T>; at += of_a_line<T>) {
+  for_each_line(lines, [&](std::uint64_t line) {
+    const std::uint64_t at = line * of_a_line<T>;
     Wide<T> first[of_a_line<T>], second[of_a_line<T>];
     const Wide<T>*a = widen(x + at, first), *b = widen(y + at, second);
     for (std::uint64_t i = 0; i < of_a_line<T>; ++i) sums[i] += a[i] * b[i];
-  }
+  });
   Wide<T> total = 0;
   for (const Wide<T> sum : sums) total += sum;
   return total;

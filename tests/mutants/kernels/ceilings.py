@@ -27,7 +27,9 @@ def _mutant(name: str, words: str, old: str, new: str, device: str = "pocl") -> 
 _RUN_END = "((get_global_id(0) + 1) * SHARE(n) < (n) ? (get_global_id(0) + 1) * SHARE(n) : (n))"
 MUTANTS = [
     _mutant("every-second-word", "memory", "#define STEP 1", "#define STEP 2"),
+    _mutant("half-of-a-run", "memory", "part < last; part += length", "part < last; part = last"),
     _mutant("a-run-ends-early", "memory", _RUN_END, f"({_RUN_END} - 1)"),
+    _mutant("a-batch-twice", "random", "now = 1 - now", "now = 0"),
     _mutant(
         "half-of-the-updates", "random", _RUN_END, f"(FIRST(n) + SHARE(n) / 2 + 0 * {_RUN_END})"
     ),

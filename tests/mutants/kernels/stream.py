@@ -47,6 +47,8 @@ MUTANTS = [
     many("every-other-vector", "copy", COPY, f"if (i % 2 == 0) {COPY}"),
     many("the-neighbours-vector", "copy", COPY, "STORE(&c[i], a[i ^ 1])"),
     many("a-scalar-nearly-right", "scale", SCALE, "STORE(&b[i], (DATA_TYPE)(j + 1e-6f) * c[i])"),
+    many("half-of-a-run", "scale", "part < end; part += length", "part < end; part = end"),
+    many("halves-that-overlap", "dot", "/ BLOCK * BLOCK,     \\\n", "/ BLOCK * BLOCK - 1, \\\n"),
     many("zeros", "scale", SCALE, "STORE(&b[i], (Vector)(0))"),
     many("one-operand-twice", "add", ADD, ADD.replace("b[i]", "a[i]")),
     many("last-vector-left-out", "add", ADD, ADD.replace("vectors", "vectors - 1")),
