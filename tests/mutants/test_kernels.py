@@ -151,6 +151,13 @@ def test_a_kernel_file_that_is_not_there_is_bad_usage(tmp_path: Path) -> None:
     assert not record.exists()
 
 
+def test_every_mutant_alters_its_file(tmp_path: Path) -> None:
+    """In one place: those of `make soak`, too, whose text a change of the kernel may remove."""
+    for module in LISTS.values():
+        for mutant in module.MUTANTS:
+            mutant.write(tmp_path)
+
+
 def test_every_kernel_file_has_six_mutants() -> None:
     """Each form of each benchmark: native's functions, which no file replaces, are proven by the same validators."""
     sources = {*(ROOT / "benchmarks").rglob("*.cl"), *(ROOT / "benchmarks").rglob("*_hls.cpp")}

@@ -88,14 +88,14 @@ MUTANTS = [
     _mutant(
         "neighbours-not-random",
         "random",
-        "places[i] = scrambled(u + i, bits)",
-        "places[i] = u - begin + i",
+        "(places)[i] = scrambled((first) + i, bits)",
+        "(places)[i] = (first) - begin + i",
     ),
     _mutant(
         "one-of-a-batch-left-out",
         "random",
-        "CHANGE(&table[places[i]]",
-        "if (i < 31) CHANGE(&table[places[i]]",
+        "CHANGE(&table[places[now][i]]",
+        "if (i < 31) CHANGE(&table[places[now][i]]",
     ),
     _mutant("assigned-not-updated", "update", "*(pointer) ^= (value)", "*(pointer) = (value)"),
     _mutant("launch-not-counted", "launch", "counter[0] += 1", "counter[0] = 1"),
