@@ -1,4 +1,5 @@
 // The kernels of ceilings.cl as functions of runtime `native`: work items are distributed over this process's cores.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 

@@ -1,4 +1,6 @@
 // nd_range.cl's kernels for runtime `native`: each core of this process computes a range of lines of the result.
+#include <algorithm>
+
 #include "benchmarks/hpcc/stream/replication.hpp"
 #include "device/native/halves.hpp"
 #include "device/native/past_caches.hpp"
