@@ -1,6 +1,5 @@
 // Device code of `ceilings`: one kernel for each limit of a device.
-//   -DINTERLEAVED    GPUs: a work item takes every get_global_size(0)-th item, so that neighbours access neighbouring
-//   memory;
+//   -DINTERLEAVED    GPUs: a work item takes every get_global_size(0)-th item, so that neighbours access neighbouring memory;
 //                    without it (CPUs, emulators) a contiguous range.
 //   -DWORD=T         type moved by the memory kernels: ulong, or a vector of it
 //   -DBY_CORE        CPUs: non-temporal stores, prefetch of words of later updates
@@ -100,16 +99,16 @@ __kernel void arithmetic(__global const REAL* restrict start, __global REAL* res
       : "+d"((x)[0]), "+d"((x)[1]), "+d"((x)[2]), "+d"((x)[3])                                          \
       : "d"(a), "d"(b))
 #else
-#define ADD_EIGHTH(x, y, a, b)                                                          \
+#define ADD_EIGHTH(x, y, a, b)                                                            \
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \
-      : "+d"(x), "+d"(y)                                                                \
+      : "+d"(x), "+d"(y)                                                                  \
       : "d"(a), "d"(b))
-#define ADD_PRODUCT(x, a, b)          \
-  {                                   \
-    ADD_EIGHTH((x)[0], (x)[1], a, b); \
-    ADD_EIGHTH((x)[2], (x)[3], a, b); \
-    ADD_EIGHTH((x)[0], (x)[1], a, b); \
-    ADD_EIGHTH((x)[2], (x)[3], a, b); \
+#define ADD_PRODUCT(x, a, b)           \
+  {                                    \
+    ADD_EIGHTH((x)[0], (x)[1], a, b);  \
+    ADD_EIGHTH((x)[2], (x)[3], a, b);  \
+    ADD_EIGHTH((x)[0], (x)[1], a, b);  \
+    ADD_EIGHTH((x)[2], (x)[3], a, b);  \
   }
 #endif
 #else
@@ -160,7 +159,7 @@ ulong scrambled(ulong u, uint bits) {
   return place ^ (place >> half_of_bits);
 }
 
-#define VALUE(u) ((u)*0xd1342543de82ef95ul + 1)
+#define VALUE(u) ((u) * 0xd1342543de82ef95ul + 1)
 
 // CHANGE(position, value) for updates `from` to `to` - 1 of a table. A core waits for few cache misses at a time, so
 // words are prefetched while those of the batch before are changed.
@@ -221,10 +220,9 @@ inline uint acquire_device(__global const uint* counter) {
 #define JOIN_GROUP() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #endif
 
-// At each meeting a group takes the next group's value, adds one, and waits until all groups have done so. `values`: of
-// each group, twice, in turn; `met` counts the groups, and wraps; `first`: meetings before this kernel.
-__kernel void meet(__global ulong* values, __global uint* met, const uint first, const uint meetings,
-                   const ulong looks) {
+// At each meeting a group takes the next group's value, adds one, and waits until all groups have done so. `values`: of each
+// group, twice, in turn; `met` counts the groups, and wraps; `first`: meetings before this kernel.
+__kernel void meet(__global ulong* values, __global uint* met, const uint first, const uint meetings, const ulong looks) {
 #if GROUP == 1
   uint alive = 1;
 #else
