@@ -21,10 +21,14 @@ TEST(Ceilings, ScramblingIsABijectionWithItsInverse) {
       places.insert(scramble(u, bits));
       EXPECT_EQ(unscramble(scramble(u, bits), bits), u);
       EXPECT_EQ(scramble(u + 5 * words, bits), scramble(u, bits));
+      EXPECT_EQ(scramble<std::uint32_t>(u + 5 * words, bits), scramble(u, bits));
     }
     EXPECT_EQ(places.size(), words);
   }
-  for (const std::uint64_t u : {0ull, 1ull, 12345678901ull}) EXPECT_EQ(unscramble(scramble(u, 40), 40), u);
+  for (const std::uint64_t u : {0ull, 1ull, 12345678901ull}) {
+    EXPECT_EQ(unscramble(scramble(u, 40), 40), u);
+    EXPECT_EQ(scramble<std::uint32_t>(u, 32), scramble(u, 32));
+  }
 }
 
 // No prefetcher must guess the next place from the last ones.

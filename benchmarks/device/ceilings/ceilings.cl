@@ -150,23 +150,30 @@ __kernel void products(__global const NUMBER* restrict start, __global NUMBER* r
 #endif
 
 // Position of update u, unique among 2^bits consecutive updates (see scramble() in reference.hpp).
-ulong scrambled(ulong u, uint bits) {
-  const ulong mask = (((ulong)1) << bits) - 1;
-  const uint half_of_bits = (bits + 1) / 2;
-  ulong place = (u * 0x9e3779b97f4a7c15ul) & mask;
-  place ^= place >> half_of_bits;
-  place = (place * 0xd1342543de82ef95ul) & mask;
-  return place ^ (place >> half_of_bits);
-}
+#define DEFINE_SCRAMBLED(NAME, T)                               \
+  T NAME(ulong u, uint bits) {                                  \
+    const T mask = (T)((((ulong)1) << bits) - 1);               \
+    const uint half_of_bits = (bits + 1) / 2;                   \
+    T place = ((T)u * (T)0x9e3779b97f4a7c15ul) & mask;          \
+    place ^= place >> half_of_bits;                             \
+    place = (place * (T)0xd1342543de82ef95ul) & mask;           \
+    return place ^ (place >> half_of_bits);                     \
+  }
+DEFINE_SCRAMBLED(scrambled, ulong)
 
 #define VALUE(u) ((u) * 0xd1342543de82ef95ul + 1)
 
 // CHANGE(position, value) for updates `from` to `to` - 1 of a table. A core waits for few cache misses at a time, so
-// words are prefetched while those of the batch before are changed.
+// words are prefetched while those of the batch before are changed. Positions of short tables hang on the lower halves of
+// products alone, which vector units multiply.
 #ifdef BY_CORE
+DEFINE_SCRAMBLED(scrambled32, uint)
 #define BATCH 32
-#define PLACE_ALL(places, first) \
-  for (int i = 0; i < BATCH; ++i) (places)[i] = scrambled((first) + i, bits)
+#define PLACE_ALL(places, first)                                                         \
+  if (bits <= 32)                                                                        \
+    for (int i = 0; i < BATCH; ++i) (places)[i] = scrambled32((first) + i, bits);        \
+  else                                                                                   \
+    for (int i = 0; i < BATCH; ++i) (places)[i] = scrambled((first) + i, bits)
 #define UPDATE_ALL(from, to, CHANGE)                                         \
   ulong u = from;                                                            \
   ulong places[2][BATCH];                                                    \

@@ -87,7 +87,8 @@ void memory_copy(Arguments arguments, const KernelRange& range) {
 }
 
 // change(word, value) for each update. A core waits for few cache misses at a time, so words are prefetched while those
-// of the batch before are changed.
+// of the batch before are changed. Positions of short tables hang on the lower halves of products alone, which vector
+// units multiply.
 template <class Change>
 void update_all(Arguments arguments, const KernelRange& range, Change change) {
   Word* table = array<Word>(arguments, 0);
@@ -99,7 +100,10 @@ void update_all(Arguments arguments, const KernelRange& range, Change change) {
     const Word last = begin + share.last;
     Word places[2][batch];
     const auto place_all = [&](Word* places_of, Word first) {
-      for (Word i = 0; i < batch; ++i) places_of[i] = scramble(first + i, bits);
+      if (bits <= 32)
+        for (Word i = 0; i < batch; ++i) places_of[i] = scramble<std::uint32_t>(first + i, bits);
+      else
+        for (Word i = 0; i < batch; ++i) places_of[i] = scramble(first + i, bits);
     };
     place_all(places[0], u);
     for (int now = 0; u + batch <= last; u += batch, now = 1 - now) {

@@ -22,11 +22,12 @@ constexpr std::uint64_t inverse_of(std::uint64_t odd) {
 inline constexpr std::uint64_t first_inverse = inverse_of(first_factor), second_inverse = inverse_of(second_factor);
 
 // The position of update u in a table of 2^bits words: a pseudo-random bijection of u's lowest bits.
-constexpr std::uint64_t scramble(std::uint64_t u, unsigned bits) {
-  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-  std::uint64_t place = (u * first_factor) & mask;
+template <class Integer = std::uint64_t>
+constexpr Integer scramble(std::uint64_t u, unsigned bits) {
+  const auto mask = static_cast<Integer>((std::uint64_t{1} << bits) - 1);
+  Integer place = (static_cast<Integer>(u) * static_cast<Integer>(first_factor)) & mask;
   place ^= place >> ((bits + 1) / 2);
-  place = (place * second_factor) & mask;
+  place = (place * static_cast<Integer>(second_factor)) & mask;
   return place ^ (place >> ((bits + 1) / 2));
 }
 

@@ -61,7 +61,7 @@ std::optional<BoardKernels> RandomAccess::board_kernels(BoardTool) const {
 }
 
 Preset RandomAccess::preset(const std::string& name) const {
-  if (name == "smoke") return {{"size", "20"}, {"time-limit", "0.2"}};
+  if (name == "smoke") return {{"size", "19"}, {"time-limit", "0.2"}};
   if (name == "full") return {{"size", "29"}, {"time-limit", "30"}};
   return {{"size", "26"}, {"time-limit", "5"}, {"min-repetitions", "6"}};
 }

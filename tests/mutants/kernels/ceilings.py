@@ -88,7 +88,7 @@ MUTANTS = [
     _mutant(
         "neighbours-not-random",
         "random",
-        "(places)[i] = scrambled((first) + i, bits)",
+        "(places)[i] = scrambled32((first) + i, bits)",
         "(places)[i] = (first) - begin + i",
     ),
     _mutant(
