@@ -6,7 +6,8 @@
 //      then on a lane is the frequency modulo V, and M = N/V vectors remain to be transformed, each at least a cache line.
 //   2. M vectors in place, by decimation in frequency, if they fit the cache (M1 = 1); otherwise as M1 x M2: first the M1-point
 //      transforms of V columns at a time (with the head), then the M2-point transforms of rows.
-//   3. The last stage writes vectors of V adjacent frequencies past the caches.
+//   3. The last stage writes vectors of V adjacent frequencies, past the caches unless the transform stays in them (`cached`).
+//      While it is computed, the next one's points are fetched.
 // With fewer than V * V points each lane is a transform. The inverse exchanges re and im on input and output.
 #ifdef __OPENCL_VERSION__
 #if REAL_BYTES == 8
@@ -21,6 +22,7 @@ typedef float8 vec;
 #define INLINE static inline __attribute__((always_inline))
 #define PART INLINE
 #define UNROLL _Pragma("unroll")
+#define FETCH(address) __builtin_prefetch((const void*)(ulong)(address))
 #if __has_builtin(__builtin_nontemporal_store)
 #define STREAM(address, value) __builtin_nontemporal_store(value, address)
 #else
@@ -197,24 +199,32 @@ INLINE cvec load(GLOBAL const real* from) {
 #endif
 }
 
-INLINE void store(GLOBAL real* to, cvec a) {
+INLINE void store(GLOBAL real* to, cvec a, const int cached) {
   GLOBAL vec* vectors = (GLOBAL vec*)to;
 #ifdef INVERSE
-  STREAM(vectors, UNPACK_LOW(a.im, a.re));
-  STREAM(vectors + 1, UNPACK_HIGH(a.im, a.re));
+  const vec low = UNPACK_LOW(a.im, a.re), high = UNPACK_HIGH(a.im, a.re);
 #else
-  STREAM(vectors, UNPACK_LOW(a.re, a.im));
-  STREAM(vectors + 1, UNPACK_HIGH(a.re, a.im));
+  const vec low = UNPACK_LOW(a.re, a.im), high = UNPACK_HIGH(a.re, a.im);
 #endif
+  if (cached) {
+    vectors[0] = low;
+    vectors[1] = high;
+  } else {
+    STREAM(vectors, low);
+    STREAM(vectors + 1, high);
+  }
 }
 
-// One stage of radix 8 in place: blocks of `block` elements of `depth` vectors each become eight blocks each.
-INLINE void stage(GLOBAL cvec* x, const int length, const int block, const int depth, GLOBAL const real* roots) {
+// One stage of radix 8 in place: blocks of `block` elements of `depth` vectors each become eight blocks each. Each time
+// eight vectors are done, `lines` more of as many points are fetched, from `ahead` on.
+INLINE void stage(GLOBAL cvec* x, const int length, const int block, const int depth, GLOBAL const real* roots,
+                  GLOBAL const real* ahead, const int lines) {
   const int step = block / 8;
   for (int point = 0; point < step; ++point) {
     GLOBAL const real* root = roots + 2 * (length - block + point * 7);
     for (int begin = point; begin < length; begin += block)
       for (int i = 0; i < depth; ++i) {
+        for (int line = 0; line < lines; ++line, ahead += 2 * V) FETCH(ahead);
         cvec a[8];
         UNROLL for (int k = 0; k < 8; ++k) a[k] = x[(begin + k * step) * depth + i];
         dft8(a);
@@ -226,7 +236,14 @@ INLINE void stage(GLOBAL cvec* x, const int length, const int block, const int d
 }
 
 PART void all_but_last_stage(GLOBAL cvec* x, const factors f, const int depth, GLOBAL const real* roots) {
-  for (int i = 0; i < f.eights; ++i) stage(x, f.length, f.length >> (3 * i), depth, roots);
+  for (int i = 0; i < f.eights; ++i) stage(x, f.length, f.length >> (3 * i), depth, roots, roots, 0);
+}
+
+// The same of one vector in each of `depth`, while the f.length vectors of points at `ahead` are fetched.
+PART void all_but_last_stage_ahead(GLOBAL cvec* x, const factors f, GLOBAL const real* roots, GLOBAL const real* ahead) {
+  const int lines = f.eights > 0 ? (8 + f.eights - 1) / f.eights : 0;
+  for (int i = 0; i < f.eights; ++i)
+    stage(x, f.length, f.length >> (3 * i), 1, roots, ahead + 2 * V * lines * (f.length / 8) * i, lines);
 }
 
 // Position, before the last stage, of the inputs of frequencies low + k * (length / last): digit reversal.
@@ -251,24 +268,25 @@ INLINE void head(cvec* a, GLOBAL const real* x, const int column, const int vect
 }
 
 // The frequencies low + k * (length / last) of M = M2 vectors, each V adjacent frequencies of the whole.
-INLINE void store_rows_of(GLOBAL const cvec* x, GLOBAL real* y, const int radix, const factors f, const int stride) {
+INLINE void store_rows_of(GLOBAL const cvec* x, GLOBAL real* y, const int radix, const factors f, const int stride,
+                          const int cached) {
   for (int low = 0; low < f.length / radix; ++low) {
     cvec a[16];
     last_stage(a, x, low, radix, f, 1);
-    UNROLL for (int k = 0; k < radix; ++k) store(y + 2 * V * stride * (low + k * (f.length / radix)), a[k]);
+    UNROLL for (int k = 0; k < radix; ++k) store(y + 2 * V * stride * (low + k * (f.length / radix)), a[k], cached);
   }
 }
 
-PART void store_rows(GLOBAL const cvec* x, GLOBAL real* y, const factors f, const int stride) {
-  if (LAST_IS(f, 2)) store_rows_of(x, y, 2, f, stride);
-  if (LAST_IS(f, 4)) store_rows_of(x, y, 4, f, stride);
-  if (LAST_IS(f, 8)) store_rows_of(x, y, 8, f, stride);
-  if (LAST_IS(f, 16)) store_rows_of(x, y, 16, f, stride);
+PART void store_rows(GLOBAL const cvec* x, GLOBAL real* y, const factors f, const int stride, const int cached) {
+  if (LAST_IS(f, 2)) store_rows_of(x, y, 2, f, stride, cached);
+  if (LAST_IS(f, 4)) store_rows_of(x, y, 4, f, stride, cached);
+  if (LAST_IS(f, 8)) store_rows_of(x, y, 8, f, stride, cached);
+  if (LAST_IS(f, 16)) store_rows_of(x, y, 16, f, stride, cached);
 }
 
-// A transform whose M vectors fit into `work`.
+// A transform whose M vectors fit into `work`; the next one's points are at `ahead`.
 PART void transform_at_once(GLOBAL const real* RESTRICT x, GLOBAL real* RESTRICT y, GLOBAL const real* RESTRICT tables,
-                              GLOBAL cvec* RESTRICT work, const factors rows) {
+                            GLOBAL cvec* RESTRICT work, const factors rows, GLOBAL const real* ahead, const int cached) {
   GLOBAL const cvec* lane_roots = (GLOBAL const cvec*)tables;
   GLOBAL const real* roots = (GLOBAL const real*)(lane_roots + rows.length);
   for (int column = 0; column < rows.length; column += V) {
@@ -276,8 +294,8 @@ PART void transform_at_once(GLOBAL const real* RESTRICT x, GLOBAL real* RESTRICT
     head(a, x, column, rows.length);
     UNROLL for (int i = 0; i < V; ++i) work[column + i] = times_lanes(a[i], lane_roots[column + i]);
   }
-  all_but_last_stage(work, rows, 1, roots);
-  store_rows(work, y, rows, 1);
+  all_but_last_stage_ahead(work, rows, roots, ahead);
+  store_rows(work, y, rows, 1, cached);
 }
 
 // Rows of `middle` are padded by one vector, so that columns use different cache sets.
@@ -325,7 +343,7 @@ PART void transform_row(GLOBAL cvec* RESTRICT middle, GLOBAL real* RESTRICT y, G
   GLOBAL const real* roots = (GLOBAL const real*)((GLOBAL const cvec*)tables + columns.length + rows.length);
   GLOBAL cvec* x = middle + row * middle_row(rows);
   all_but_last_stage(x, rows, 1, roots + 2 * columns.length);
-  store_rows(x, y + 2 * V * row, rows, columns.length);
+  store_rows(x, y + 2 * V * row, rows, columns.length, 0);
 }
 
 // Up to V transforms of fewer than V * V points, one a lane; lanes without a transform repeat the first.
@@ -350,7 +368,7 @@ INLINE void transform_lanes_of(GLOBAL const real* RESTRICT x, GLOBAL real* RESTR
     UNROLL for (int i = 0; i < V; ++i) a[i] = sorted[point + i];
     transpose(a);
     UNROLL for (int i = 0; i < V; ++i)
-      if (i < transforms) store(y + 2 * (i * points + point), a[i]);
+      if (i < transforms) store(y + 2 * (i * points + point), a[i], 0);
   }
 }
 
@@ -376,10 +394,12 @@ PART void share_of_lanes(GLOBAL const real* from, GLOBAL real* to, GLOBAL const 
 }
 
 PART void share_at_once(GLOBAL const real* from, GLOBAL real* to, GLOBAL const real* tables, GLOBAL cvec* work,
-                        const ulong batch, const factors rows, const ulong group, const ulong groups) {
-  const ulong points = (ulong)V * rows.length;
-  for (ulong i = batch * group / groups; i < batch * (group + 1) / groups; ++i)
-    transform_at_once(from + 2 * points * i, to + 2 * points * i, tables, work, rows);
+                        const ulong batch, const factors rows, const int cached, const ulong group,
+                        const ulong groups) {
+  const ulong points = (ulong)V * rows.length, end = batch * (group + 1) / groups;
+  for (ulong i = batch * group / groups; i < end; ++i)
+    transform_at_once(from + 2 * points * i, to + 2 * points * i, tables, work, rows,
+                      from + 2 * points * (i + 1 < end ? i + 1 : i), cached);
 }
 
 PART void share_of_wholes(GLOBAL const real* from, GLOBAL real* to, GLOBAL const real* tables, GLOBAL cvec* work,
@@ -413,7 +433,7 @@ PART void share_of_rows(GLOBAL cvec* middle, GLOBAL real* to, GLOBAL const real*
 }
 
 #ifdef __OPENCL_VERSION__
-// Built for one length and one of LANES, AT_ONCE, WHOLES and APART. COLUMNS and ROWS are factors; a group is one work item with WORK vectors of `work`. Arguments are
+// Built for one length and one of LANES, AT_ONCE (with CACHED), WHOLES and APART. COLUMNS and ROWS are factors; a group is one work item with WORK vectors of `work`. Arguments are
 // the points before and after, tables, room for all transforms between steps 1 and 2, and room for the groups.
 #define ARGUMENTS                                                                                       \
   __global const real *restrict from, __global real *restrict to, __global const real *restrict tables, \
@@ -429,7 +449,7 @@ __kernel void fft_lanes(ARGUMENTS) {
 #elif defined(AT_ONCE)
 __kernel void fft_at_once(ARGUMENTS) {
   const factors rows = ROWS;
-  share_at_once(from, to, tables, OWN_WORK, batch, rows, SHARE);
+  share_at_once(from, to, tables, OWN_WORK, batch, rows, CACHED, SHARE);
 }
 #elif defined(WHOLES)
 __kernel void fft_wholes(ARGUMENTS) {

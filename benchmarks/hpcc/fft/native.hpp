@@ -11,6 +11,7 @@ namespace plumb::fft {
 struct Share {
   enum class Step { lanes, at_once, wholes, columns, rows } step = Step::wholes;
   Factors columns, rows;
+  bool cached = false;  // at_once: results stay in the caches
   const void* from = nullptr;
   void* to = nullptr;
   const void* tables = nullptr;

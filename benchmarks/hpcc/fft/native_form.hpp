@@ -9,6 +9,7 @@
 #define RESTRICT __restrict__
 #define INLINE static inline __attribute__((always_inline))
 #define PART static inline
+#define FETCH(address) __builtin_prefetch(address)
 
 namespace plumb::fft {
 

@@ -100,8 +100,8 @@ MUTANTS = [
     KernelMutant(
         "cpu-inverse-half-turned-back",
         _CPU,
-        "STREAM(vectors + 1, UNPACK_HIGH(a.im, a.re));",
-        "STREAM(vectors + 1, UNPACK_HIGH(a.re, a.im));",
+        "high = UNPACK_HIGH(a.im, a.re);",
+        "high = UNPACK_HIGH(a.re, a.im);",
         ("--batch", "5", "--size", "10", "--inverse"),
     ),
     KernelMutant(
@@ -128,21 +128,18 @@ MUTANTS = [
     KernelMutant(
         "cpu-last-transform-stale",
         _CPU,
-        "for (ulong i = batch * group / groups; i < batch * (group + 1) / groups; ++i)\n"
-        "    transform_at_once(from + 2 * points * i, to + 2 * points * i, tables, work, rows);",
-        "for (ulong i = batch * group / groups; i < batch * (group + 1) / groups; ++i)\n"
-        "    transform_at_once(from + 2 * points * (i > 0 ? i - 1 : 0), to + 2 * points * i, tables, "
-        "work, rows);",
+        "transform_at_once(from + 2 * points * i, ",
+        "transform_at_once(from + 2 * points * (i > 0 ? i - 1 : 0), ",
         ("--batch", "5", "--size", "10"),
     ),
     # What is written already is not done again: a group looks at the first of its own points.
     KernelMutant(
         "cpu-written-already",
         _CPU,
-        "  share_at_once(from, to, tables, OWN_WORK, batch, rows, SHARE);",
+        "  share_at_once(from, to, tables, OWN_WORK, batch, rows, CACHED, SHARE);",
         "  const ulong mine = batch * get_group_id(0) / get_num_groups(0) * 2 * V * rows.length;\n"
         "  if (to[mine] == to[mine]) return;\n"
-        "  share_at_once(from, to, tables, OWN_WORK, batch, rows, SHARE);",
+        "  share_at_once(from, to, tables, OWN_WORK, batch, rows, CACHED, SHARE);",
         ("--batch", "20", "--size", "10"),
     ),
     KernelMutant(
