@@ -192,18 +192,18 @@ def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
     for kind, size in sorted(set(tables.values())):
         updates = min(24 if gpu else 20, size - 3)
         own = [case for case in planned.cases if tables.get(case["key"]) == (kind, size)]
-        launches = _launches(own, updates) if within(own) else ""
-        yield f"{CEILINGS} only=random/{kind} size={size} updates={updates}{launches}{within(own)}"
+        passes = _passes(own, updates) if within(own) else ""
+        yield f"{CEILINGS} only=random/{kind} size={size} updates={updates}{passes}{within(own)}"
 
 
-def _launches(cases: Sequence[Mapping[str, Any]], updates: int) -> str:
+def _passes(cases: Sequence[Mapping[str, Any]], updates: int) -> str:
     """As many updates in a repetition as the cases make, up to ``_MOST_PASSES`` launches.
 
     The case's table displaces the limit's from a shared cache. Where the case passes several times
     over its table, only the first pass has to fetch it again; so it must be for the limit.
     """
     least = min(case["work"].get("updates", 0) for case in cases)
-    return f" launches={min(_MOST_PASSES, max(1, int(least) >> updates))}"
+    return f" passes={min(_MOST_PASSES, max(1, int(least) >> updates))}"
 
 
 def _nearest(

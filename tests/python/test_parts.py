@@ -557,10 +557,10 @@ def test_parts_for_a_device() -> None:
         "ceilings only=link/read size=24 within=read",
     ]
     labels = {"table_bytes": 2**23, "updates": "atomic"}
-    for updates, launches in ((2**18, 1), (2**20, 1), (2**21, 2), (2**22, 4), (2**30, 4)):
+    for updates, passes in ((2**18, 1), (2**20, 1), (2**21, 2), (2**22, 4), (2**30, 4)):
         table = {"key": "t", "labels": labels, "work": {"updates": updates}}
         text = wanted(model_of("random_access"), Planned("none", [table], device), {})
-        limit = f"ceilings only=random/atomic size=23 updates=20 launches={launches} within=t"
+        limit = f"ceilings only=random/atomic size=23 updates=20 passes={passes} within=t"
         assert text == limit
     product = {"bytes_read": 2**20, "bytes_written": 2**20, "flops": 2.0**28}
     cases = [{"key": "float/512", "labels": {"type": "float"}, "work": product}]

@@ -96,7 +96,7 @@ Group Ceilings::random_group() const {
       measured.key += fmt::format("/{}", bytes);
       measured.items_to_check = bytes / sizeof(std::uint64_t);
       measured.work.updates = std::min(std::uint64_t{1} << updates_.get(), measured.items_to_check);
-      measured.fixed_count = static_cast<std::uint64_t>(launches_.get());
+      measured.fixed_count = static_cast<std::uint64_t>(passes_.get());
       group.cases.push_back(measured);
       group.device_bytes = group.largest_buffer_bytes = bytes;
     }

@@ -41,8 +41,8 @@ class Ceilings : public Benchmark {
       {1, 4}};
   Parameter<std::int64_t> updates_{
       *this, {"updates", "random updates of one launch; fewer where the table is short", "log2"}, 20, {6, 30}};
-  Parameter<std::int64_t> launches_{
-      *this, {"launches", "launches of one repetition of random updates; 0 = as many as its time takes"}, 0, {0, 1024}};
+  Parameter<std::int64_t> passes_{
+      *this, {"passes", "launches of one repetition of random updates; 0 = as many as its time takes"}, 0, {0, 1024}};
   Parameter<std::int64_t> accumulators_{
       *this,
       {"accumulators", "numbers that one launch of the arithmetic works on, a multiple of 4096; many for a large GPU"},
