@@ -54,3 +54,4 @@ class Sound:
     benchmark: str = ""
     unsupported: Sequence[str] = field(default=())  # keys of cases that the device cannot do
     variables: Mapping[str, str] = field(default_factory=dict)
+    soak: bool = False  # takes long, and shorter runs contain what it adds: `make soak` only

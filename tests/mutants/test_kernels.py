@@ -49,7 +49,12 @@ def listed_mutants() -> Iterator[ParameterSet]:
 
 MUTANTS = list(listed_mutants())
 SOUND = [
-    pytest.param(name, sound, id=f"{name}-{sound.device}-{' '.join(sound.words)}")
+    pytest.param(
+        name,
+        sound,
+        id=f"{name}-{sound.device}-{' '.join(sound.words)}",
+        marks=pytest.mark.soak if sound.soak else (),
+    )
     for name, module in LISTS.items()
     for sound in module.SOUND
 ]

@@ -196,20 +196,28 @@ def assert_mutants_fail(
     assert not problems
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize(
+    ("ranks", "size"),
+    [(2, "small"), (2, "large"), (3, "small"), pytest.param(3, "large", marks=pytest.mark.soak)],
+)
 @pytest.mark.parametrize("base", ["mpi", "staged", "pipelined"])
 def test_mutants_fail(tmp_path: Path, base: str, size: str, ranks: int) -> None:
     assert_mutants_fail(tmp_path, ranks, base, HOST, size, FORMS, 25 if size == "small" else 17)
 
 
-# Kernels in one form at the shortest size, and on an odd ring at that alone: kernels that wait for each other by looking at a flag
+# Kernels in one form, and on an odd ring at the shortest size alone: kernels that wait for each other by looking at a flag
 # take long where others want the core.
 @pytest.mark.parametrize(("ranks", "size"), [(2, "byte"), (2, "large"), (3, "byte")])
 @pytest.mark.parametrize("approach", PEER)
 def test_mutants_of_peer_fail(tmp_path: Path, approach: str, size: str, ranks: int) -> None:
-    forms = FORMS if size == "large" or approach == HOST else FORMS[:1]
+    forms = FORMS if approach == HOST else FORMS[:1]
     assert_mutants_fail(tmp_path, ranks, "peer", approach, size, forms, 17)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("approach", PEER[1:])
+def test_mutants_of_peer_fail_in_every_form(tmp_path: Path, approach: str) -> None:
+    assert_mutants_fail(tmp_path, 2, "peer", approach, "large", FORMS, 17)
 
 
 @pytest.mark.parametrize(("base", "size"), [("accl-tcp", "large"), ("accl-udp", "small")])

@@ -120,5 +120,5 @@ SOUND = [
     Sound(("--only", "memory,random", "--size", "12", "--updates", "9"), ranks=3),
     Sound(_SMALL, "intel", unsupported=_NO_UNITS),
     Sound(_SMALL, "cuda"),
-    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536", _ALONE, *_NO_UNITS)),
+    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536", _ALONE, *_NO_UNITS), soak=True),
 ]

@@ -418,6 +418,6 @@ SOUND = [
     Sound((*PATHS, "--delta", "0.03", "--transport", "peer"), ranks=3),
     Sound((*USUAL, "--graph", "erdos-renyi")),
     Sound(USUAL, device="cuda"),
-    Sound(FPGA, device="fpga"),
+    Sound(FPGA, device="fpga", soak=True),
     Sound((*FPGA, "--kernel", "both"), device="fpga", ranks=2),
 ]

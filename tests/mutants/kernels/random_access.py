@@ -134,7 +134,7 @@ SOUND = [
         ("--variant", "single_work_item", "--size", "12", "--stream", "lcg", "-g", "2"),
         device="intel",
     ),
-    Sound(("--size", "16"), device="fpga"),
+    Sound(("--size", "16"), device="fpga", soak=True),
     Sound(
         (
             "--size",

@@ -133,7 +133,7 @@ MUTANTS += [
 SOUND = [
     Sound((*USUAL, "--form", "strips")),
     Sound((*USUAL, "--form", "strips", "--bits", "16", "--transport", "peer"), ranks=3),
-    Sound((*USUAL, "--form", "strips"), device="intel"),
+    Sound((*USUAL, "--form", "strips"), device="intel", soak=True),
     Sound((*USUAL, "--bits", "16"), ranks=3),
     Sound((*USUAL, "--transport", "peer"), ranks=2),
     Sound(USUAL, device="intel"),
