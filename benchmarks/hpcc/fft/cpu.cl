@@ -5,9 +5,9 @@
 //   1. Head: V-point transforms over points N/V apart, on V adjacent columns at once, then a transposition in registers. From
 //      then on a lane is the frequency modulo V, and M = N/V vectors remain to be transformed, each at least a cache line.
 //   2. M vectors in place, by decimation in frequency, if they fit the cache (M1 = 1); otherwise as M1 x M2: first the M1-point
-//      transforms of V columns at a time (with the head), then the M2-point transforms of rows.
+//      transforms of V columns at a time (with the head), then the M2-point transforms of rows. While M1 = 1 is computed, the
+//      next transform's points are fetched.
 //   3. The last stage writes vectors of V adjacent frequencies, past the caches unless the transform stays in them (`cached`).
-//      While it is computed, the next one's points are fetched.
 // With fewer than V * V points each lane is a transform. The inverse exchanges re and im on input and output.
 #ifdef __OPENCL_VERSION__
 #if REAL_BYTES == 8
@@ -239,7 +239,7 @@ PART void all_but_last_stage(GLOBAL cvec* x, const factors f, const int depth, G
   for (int i = 0; i < f.eights; ++i) stage(x, f.length, f.length >> (3 * i), depth, roots, roots, 0);
 }
 
-// The same of one vector in each of `depth`, while the f.length vectors of points at `ahead` are fetched.
+// The same with depth 1, while the f.length vectors of points at `ahead` are fetched.
 PART void all_but_last_stage_ahead(GLOBAL cvec* x, const factors f, GLOBAL const real* roots, GLOBAL const real* ahead) {
   const int lines = f.eights > 0 ? (8 + f.eights - 1) / f.eights : 0;
   for (int i = 0; i < f.eights; ++i)

@@ -33,7 +33,7 @@ void run(const Share& share) {
     case Share::Step::lanes:
       return share_of_lanes(from, to, tables, work, batch, rows, group, groups);
     case Share::Step::at_once:
-      return share_at_once(from, to, tables, work, batch, rows, share.cached ? 1 : 0, group, groups);
+      return share_at_once(from, to, tables, work, batch, rows, share.cached, group, groups);
     case Share::Step::wholes:
       return share_of_wholes(from, to, tables, work, batch, columns, rows, group, groups);
     case Share::Step::columns:
