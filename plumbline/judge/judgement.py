@@ -27,11 +27,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import exp, inf, log, log1p, sqrt
-from statistics import fmean, median
+from statistics import fmean, median, pstdev
 from typing import Literal, TypeVar
 
 from plumbline.judge.levels import QUARTER, TENTH, Level, level_of, mean_level, times_of_case
-from plumbline.judge.parts import in_situ, mean_of_parts, moments
+from plumbline.judge.parts import in_situ, limits_within, mean_of, mean_of_parts
 from plumbline.judge.sequence import (
     AS_USUAL,
     IN_DOUBT,
@@ -73,6 +73,8 @@ WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no 
 MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
 DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
 MOST_APART_S = 60.0  # between the starts of any two launches that count as one run
+FEWEST_FOLLOWED = 8  # launches from which it is known which limit follows a case best
+FOLLOWS_BETTER = 0.8  # times the deviation beside all limits, at most, makes one of them the best
 FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 _T = TypeVar("_T")
@@ -240,8 +242,8 @@ class Beside:
     """A case and its parts: its level in seconds of one count, and the model's time by its parts.
 
     ``fast_s`` and ``slow_s`` are the model's times at the ends of the parts' intervals; ``waited``
-    is the share of the case's time in which one of its threads waited for a core. ``moments``: the
-    parts between the case's repetitions, if any, to which it has a usual ratio.
+    is the share of the case's time in which one of its threads waited for a core. ``limits``: the
+    parts between the case's repetitions, if any, to whose mean it has a usual ratio.
     """
 
     measured: Level
@@ -250,12 +252,18 @@ class Beside:
     fast_s: float
     slow_s: float
     described: str
-    moments: Level | None = None
+    limits: Mapping[str, Level] = field(default_factory=dict)
 
     @property
     def parts(self) -> Level:
-        """What the case has a usual ratio to."""
-        return self.moments or Level(self.expected.time_s, self.fast_s, self.slow_s)
+        """What the case has a usual ratio to.
+
+        A kernel computes and moves data, so often the mean of its limits follows it better than the
+        one that bounds it (measured: docs/verdicts.md).
+        """
+        if self.limits:
+            return mean_of(list(self.limits.values()))
+        return Level(self.expected.time_s, self.fast_s, self.slow_s)
 
     @property
     def ratio(self) -> float:
@@ -384,7 +392,7 @@ def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside]
         times = times_of_case(case)
         if not times:
             continue
-        own = moments(record, case.key)
+        own = limits_within(record, case.key)
         level = mean_level(times) if own else _level(times, by)
         expected = _expected(model, record, case)
         if isinstance(expected, str):
@@ -442,14 +450,16 @@ def _by_mean(record: Record, case: Case) -> tuple[Prediction, Prediction, Predic
 class Earlier:
     """A case in earlier launches.
 
-    Logarithms of measured over expected and of the expected time, shares waited, and the run that
-    each launch belongs to.
+    Logarithms of measured over expected and of the expected time, shares waited, the run that
+    each launch belongs to, and of the limits within the case the logarithms of their times over
+    their mean.
     """
 
     ratios: list[float] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
     parts: list[float] = field(default_factory=list)
     runs: list[int] = field(default_factory=list)
+    limits: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def means(self) -> list[float]:
@@ -475,7 +485,23 @@ class Earlier:
     def _only(self, kept: Sequence[int]) -> Earlier:
         lists = (self.ratios, self.waited, self.parts)
         ratios, waited, parts = ([one[i] for i in kept] for one in lists)
-        return Earlier(ratios, waited, parts, [self.runs[i] for i in kept])
+        runs, limits = [self.runs[i] for i in kept], [self.limits[i] for i in kept]
+        return Earlier(ratios, waited, parts, runs, limits)
+
+    def best_limit(self, names: Collection[str]) -> str | None:
+        """The limit that followed the case clearly better than the mean of all; or None."""
+        if len(self.ratios) < FEWEST_FOLLOWED or len(names) < 2:
+            return None
+        deviation = {name: pstdev(self.beside_limit(name).ratios) for name in names}
+        best = min(deviation, key=lambda name: deviation[name])
+        return best if deviation[best] <= FOLLOWS_BETTER * pstdev(self.ratios) else None
+
+    def beside_limit(self, name: str) -> Earlier:
+        """With ratios to one of the limits within the case."""
+        ratios = [
+            ratio - limits[name] for ratio, limits in zip(self.ratios, self.limits, strict=True)
+        ]
+        return replace(self, ratios=ratios)
 
     def steadied(self) -> Earlier:
         """With ratios to the parts' times without their usual deviations.
@@ -507,7 +533,7 @@ def earlier_ratios(
         wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
         beside, _ = beside_parts(model, earlier.model_copy(update={"cases": wanted}))
         beside = {
-            key: one for key, one in beside.items() if bool(one.moments) == bool(cases[key].moments)
+            key: one for key, one in beside.items() if one.limits.keys() == cases[key].limits.keys()
         }
         add_launch(found, beside, basis_of(earlier), run)
     return found
@@ -525,12 +551,16 @@ def add_launch(
     would have less of it. Without ``run`` the launch is a run of its own.
     """
     for key, one in beside.items():
-        if one.teaches or one.moments or by != "bounds":
+        if one.teaches or one.limits or by != "bounds":
             of_case = earlier.setdefault(key, Earlier())
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
             of_case.parts.append(log(one.expected.time_s))
             of_case.runs.append(len(of_case.runs) if run is None else run)
+            mean = log(one.parts.middle)
+            of_case.limits.append(
+                {name: log(level.middle) - mean for name, level in one.limits.items()}
+            )
 
 
 def is_passed(case: Case) -> bool:
@@ -636,9 +666,10 @@ def _in_this_state(
 ) -> tuple[dict[str, Beside], dict[str, Earlier], dict[str, float]]:
     """Cases and their alike launches, without parts' usual deviations; and above usual times.
 
-    Parts within a case meet its moments, so their deviations are the machine's, and count.
+    Parts within a case meet its moments, so their deviations are the machine's, and count; of
+    several, the one that has followed the case best, if it is known.
     """
-    moved = {key: one for key, one in beside.items() if one.moments}
+    moved = {key: one for key, one in beside.items() if one.limits}
     known = {key: one for key, one in earlier.items() if key in moved}
     beside, earlier = _without(beside, moved), _without(earlier, moved)
     alike = {
@@ -648,6 +679,10 @@ def _in_this_state(
     steady = {
         key: one.steadied(alike[key].parts) if key in alike else one for key, one in beside.items()
     }
+    for key, of_case in known.items():
+        if best := of_case.best_limit(moved[key].limits):
+            moved[key] = replace(moved[key], limits={best: moved[key].limits[best]})
+            known[key] = of_case.beside_limit(best)
     above = above_usual_times(beside, alike)
     steadied = {key: one.steadied() for key, one in alike.items()}
     return {**moved, **steady}, {**known, **steadied}, above

@@ -342,7 +342,7 @@ def mean_of_parts(record: Record, case: Case) -> MeanOfParts | None:
         times = [one for one in times if one[0] is nearest or one[0].benchmark != LINKS]
     if not times:
         return None
-    mean = _mean([one.level for _, one in times])
+    mean = mean_of([one.level for _, one in times])
     return MeanOfParts(mean, {part.key: one.at("middle") for part, one in times})
 
 
@@ -375,23 +375,20 @@ def _near(part: PartCase, number: int) -> Sequence[PartVisit]:
     return [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
 
 
-def moments(record: Record, key: str) -> Level | None:
-    """The parts between the repetitions of the case ``key``, if any: the mean of their times.
+def limits_within(record: Record, key: str) -> dict[str, Level]:
+    """The parts between the repetitions of the case ``key``, if any: the mean of each one's times.
 
-    It follows the moments that the case met better than the one that bounds it: a kernel computes
-    and moves data, and its launches differ by less from this mean (measured: docs/verdicts.md).
+    They follow the moments that the case met.
     """
-    parts = record.parts.cases if record.parts else []
-    times = [
-        mean_level(visit.seconds)
-        for part in parts
-        for visit in part.visits
-        if visit.within == key and visit.seconds
-    ]
-    return _mean(times) if times else None
+    found: dict[str, list[float]] = {}
+    for part in record.parts.cases if record.parts else []:
+        for visit in part.visits:
+            if visit.within == key and visit.seconds:
+                found.setdefault(part.key, []).extend(visit.seconds)
+    return {name: mean_level(seconds) for name, seconds in found.items()}
 
 
-def _mean(times: Sequence[Level]) -> Level:
+def mean_of(times: Sequence[Level]) -> Level:
     """The geometric mean of levels, and of the ends of their intervals."""
     middle, low, high = (
         geometric_mean([float(getattr(one, end)) for one in times])

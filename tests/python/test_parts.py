@@ -307,6 +307,42 @@ def test_limits_within_a_case_follow_it(machine: float, times: float, expected: 
     assert found[KEY].verdict == expected
 
 
+@pytest.mark.parametrize(("machine", "times", "expected"), [
+    (1.0, 1.0, "ok"), (1.3, 1.0, "ok"), (1.0, 1.25, "slow"), (1.3, 1.25, "slow"), (0.8, 1.25, "slow"),
+])  # fmt: skip
+@pytest.mark.parametrize("memory", [0.6, 1.0])
+def test_the_limit_that_follows_a_case_counts(
+    memory: float, machine: float, times: float, expected: str
+) -> None:
+    """Memory has two states that a kernel bound by arithmetic does not meet."""
+
+    def one(times: float, machine: float, memory: float) -> Beside:
+        found = beside(2.0 * times * machine, machine, within=True)
+        return replace(found, limits={**found.limits, "memory/copy": Level(memory, memory, memory)})
+
+    earlier: dict[str, Earlier] = {}
+    for i, launch in enumerate([1.0, 1.3, 1.1, 0.9, 1.25, 1.0, 0.85, 1.2]):
+        add_launch(earlier, {KEY: one(1.0, launch, [0.6, 1.0, 0.6, 0.6, 1.0][i % 5])})
+    now = {KEY: one(times, machine, memory)}
+    found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
+    assert found[KEY].verdict == expected
+
+
+def test_all_limits_count_until_one_is_known_to_follow() -> None:
+    names = ("flops/float", "memory/copy")
+    few = Earlier(
+        [0.5] * 7, limits=[{"flops/float": 0.1 * i, "memory/copy": 0.0} for i in range(7)]
+    )
+    assert few.best_limit(names) is None
+    ratios = [0.5 + 0.1 * (i % 3) for i in range(9)]
+    many = Earlier(ratios, limits=[{names[0]: 0.1 * (i % 3), names[1]: 0.0} for i in range(9)])
+    assert many.best_limit(names) == "flops/float"
+    assert many.beside_limit("flops/float").ratios == pytest.approx([0.5] * 9)
+    assert many.best_limit(names[:1]) is None
+    alike = Earlier(ratios, limits=[{names[0]: 0.01 * (i % 3), names[1]: 0.0} for i in range(9)])
+    assert alike.best_limit(names) is None  # hardly better than both
+
+
 def test_parts_within_a_case_alone_count_for_it() -> None:
     """Other visits are of other moments; and launches without such parts are no history."""
     document = copy.deepcopy(DOCUMENT)
@@ -318,8 +354,7 @@ def test_parts_within_a_case_alone_count_for_it() -> None:
     within = parse_record(json.dumps(document), "within")
     model = model_of("b_eff")
     one = beside_parts(model, within)[0][KEY]
-    assert one.moments is not None
-    assert one.moments.middle == pytest.approx(8 / 3 * PART_S)
+    assert one.parts.middle == pytest.approx(8 / 3 * PART_S)
     assert one.expected.time_s == pytest.approx(8 / 3 * PART_S)  # by the mean rate
     assert earlier_ratios(model, {KEY: one}, [record()] * 3) == {}
     assert len(earlier_ratios(model, {KEY: one}, [within] * 3)[KEY].ratios) == 3
@@ -330,7 +365,7 @@ def beside(case: float, part: float, *, within: bool = False) -> Beside:
     level = Level(case, case * 0.99, case * 1.01)
     parts = Level(part, part * 0.99, part * 1.01)
     expected = Prediction(part, "peak")
-    own = parts if within else None
+    own = {"flops/float": parts} if within else {}
     return Beside(level, 0.0, expected, parts.low, parts.high, "roofline", own)
 
 

@@ -208,6 +208,8 @@ import signal, sys
 from plumbline.__main__ import main
 import plumbline.cli.app
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell runs behind
+
 class Loses:
     def __del__(self):
         signal.raise_signal(signal.SIGINT)
@@ -225,7 +227,11 @@ main()
 def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
     """Python prints an exception of a destructor, and goes on."""
     done = subprocess.run(
-        [sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, check=False
+        [sys.executable, "-c", IN_A_DESTRUCTOR],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert (done.returncode, done.stderr) == (130, "plumb: interrupted\n")
 
