@@ -316,10 +316,12 @@ def by_parts(
         own = {key: together(one, launches, key, tolerance) for key, one in alone.items()}
     cases: dict[str, JudgedCase] = {}
     for case in (one for one in record.cases if one.key in beside):
+        one = beside[case.key]
         if case.key not in own:
-            without[case.key] = _new(len(alike))
+            reasons = one.expected.reason, _new(len(alike))
+            without[case.key] = "; ".join(filter(None, reasons))
             continue
-        one, found = beside[case.key], own[case.key]
+        found = own[case.key]
         # In terms of the median; the level is another quantile of the same repetitions.
         scale = (case.median_s() or one.measured.middle) / one.measured.middle
         usually = found.usual.middle if found.usual and by == "yardstick" else 0.0
@@ -609,8 +611,8 @@ def efficiencies(
 ) -> dict[str, Efficiency]:
     """The efficiencies of one launch's cases, given those of earlier launches.
 
-    By a yardstick, only of cases whose usual ratio is known. ``missed``: the factor by which
-    kernels may miss their bound without a usual ratio.
+    By a yardstick, and where the model says why its time does not hold, only of cases whose usual
+    ratio is known. ``missed``: the factor by which kernels may miss their bound without one.
     """
     above: Mapping[str, float] = {}
     if by == "bounds":
@@ -637,7 +639,7 @@ def efficiencies(
         if known is None and by_links:
             peers = {name: it.ratio for name, it in beside.items() if it.teaches or name == key}
             known = usual_of_peers(peers, key)
-        elif known is None and by == "yardstick":
+        elif known is None and (by == "yardstick" or one.expected.reason):
             continue
         elif by_links:
             shift = common_shift(excesses, key)

@@ -435,6 +435,7 @@ def test_few_updates_at_a_time_have_no_rate_of_a_gpu(
         found = random_access.expect(record_of(ranks, "random_access", one), LOCAL)["c"]
         said = f"{items} work items, limited by a small table"
         assert found.reason.startswith(said) == (of_gpu and not has_rate), found
+        assert found.seconds  # what is usual beside it is known from history
 
 
 def test_on_a_cpu_a_library_has_vector_units(record: Record) -> None:

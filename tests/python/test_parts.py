@@ -525,6 +525,23 @@ def test_a_yardstick_has_no_verdict_before_its_usual_ratio_is_known() -> None:
     assert judge(searched(), None, None, [unlike] * 6).judged is None  # beside other parts
 
 
+@pytest.mark.parametrize(
+    ("times", "launches", "expected"), [(9.0, 0, None), (1.0, 6, "ok"), (1.3, 6, "slow")]
+)
+def test_where_a_model_does_not_hold_the_usual_ratio_judges(
+    times: float, launches: int, expected: str | None
+) -> None:
+    def one(times: float) -> Beside:
+        own = beside(times, 1.0)
+        return replace(own, expected=replace(own.expected, reason="few work items"))
+
+    earlier: dict[str, Earlier] = {}
+    for launch in range(launches):
+        add_launch(earlier, {KEY: one(1 + 0.01 * (launch % 3))})
+    found = efficiencies({KEY: one(times)}, earlier, by="bounds", tolerance=0.05, missed=3)
+    assert (found[KEY].verdict if KEY in found else None) == expected
+
+
 def test_many_cases_are_allowed_more_each_so_that_launches_alarm_as_seldom() -> None:
     ratios = in_row([0.2, 0.22, 0.18, 0.2])
     one, many = usual_of(ratios, "case 4", 9), usual_of(ratios, "case 4", 300)

@@ -11,6 +11,8 @@ write: two cycles of a bank). Rates in updates a second, clocks in hertz.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from plumbline.base.errors import UsageError
@@ -92,14 +94,13 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
 def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
-        if few := _few_items(record, case):
-            return Prediction.unknown(few)
         size = case.labels.get("table_bytes")
         demand = Demand(
             table_bytes=size if isinstance(size, int) else 0,
             atomic=case.label("updates").startswith("atomic"),
         )
-        return roofline.expect(record, case, figures, demand)
+        found = roofline.expect(record, case, figures, demand)
+        return replace(found, reason=_few_items(record, case) or found.reason)
     try:
         rates = board_rates(figures.device or DeviceTable(), kernel)
     except UsageError as error:
