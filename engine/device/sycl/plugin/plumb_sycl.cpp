@@ -50,6 +50,7 @@ struct QueueHandle {
   ::sycl::queue queue;
   std::optional<::sycl::kernel> copy;  // of the context's `copying`
   std::size_t copiers = 1;             // the most work items of `copy`
+  std::size_t long_from = 0;           // bytes of a copy that does not wait for others
   Copies waiting{};                    // to be started together
   ::sycl::event first, last;
   bool has_first = false, has_last = false;
@@ -203,11 +204,17 @@ int devices(DeviceFacts* facts, int capacity) {
 // Copies by kernels where these take any address of the host: Intel's CPU driver copies addresses of copy_from and
 // more bytes in 6.7 us at least, awaited, a kernel in 4.1 us. Copies wait for each other to become one kernel: two of
 // 4 KiB take 4.2 us so, by two kernels 6.6 us, by the driver 15 us.
-constexpr std::size_t copy_from = 512;      // a shorter one alone the driver copies in 3 us
-constexpr std::size_t piece_from = 262144;  // bytes that a work item of its own copies, and that do not wait for others
-// Longer ones go past the caches, as the driver's copies of memory objects do: 16 MiB take half the time, and another
-// process reads 256 KiB sooner than from this core's cache.
-constexpr std::size_t past_caches_from = 262144;
+constexpr std::size_t copy_from = 512;       // a shorter one alone the driver copies in 3 us
+constexpr std::size_t piece_bytes = 262144;  // that a work item of its own copies
+
+// Long copies do not wait for others, and go past the caches: 16 MiB take half the time. On AMD's processors 256 KiB
+// are long, as another process reads them sooner than from this core's cache; on Intel's they take 1.4 times as long
+// past the caches, and 1 MiB takes as long either way (docs/performance.md, SYCL).
+std::size_t long_from(const ::sycl::device& device) {
+  const bool amd = device.get_info<info::device::name>().find("AMD") != std::string::npos;
+  return amd ? std::size_t{262144} : std::size_t{1} << 20;
+}
+
 const char* const copy_text = R"(
 struct Copies { ulong from[MOST], to[MOST], bytes[MOST]; uint count, pieces; };
 typedef ulong8 __attribute__((aligned(1))) Anywhere;
@@ -243,7 +250,7 @@ cl_program build_copying(const ContextHandle& of) {
   const cl_program made = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
   check(code, "clCreateProgramWithSource");
   const std::string options =
-      "-DMOST=" + std::to_string(Copies::most) + " -DPAST_CACHES_FROM=" + std::to_string(past_caches_from);
+      "-DMOST=" + std::to_string(Copies::most) + " -DPAST_CACHES_FROM=" + std::to_string(long_from(of.device));
   code = clBuildProgram(made, 1, &device, options.c_str(), nullptr, nullptr);
   if (code != CL_SUCCESS) clReleaseProgram(made);
   check(code, "clBuildProgram of the kernel that copies");
@@ -322,6 +329,7 @@ void take_copying(QueueHandle* queue, const ContextHandle& of) {
   check(code, "clCreateKernel");
   queue->copy = ::sycl::make_kernel<backend::opencl>(made, of.context);
   queue->copiers = of.device.get_info<info::device::max_compute_units>();
+  queue->long_from = long_from(of.device);
 }
 
 QueueHandle* make_queue(ContextHandle* of, int timed) {
@@ -350,7 +358,7 @@ int enqueued(QueueHandle* queue, ::sycl::event event) {
 
 ::sycl::event copy_by_kernel(QueueHandle* queue, Copies copies) {
   const std::uint64_t bytes = std::accumulate(copies.bytes, copies.bytes + copies.count, std::uint64_t{0});
-  copies.pieces = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / piece_from, 1, queue->copiers));
+  copies.pieces = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / piece_bytes, 1, queue->copiers));
   return queue->queue.submit([&](::sycl::handler& handler) {
     handler.set_arg(0, copies);
     handler.parallel_for(::sycl::nd_range<1>(copies.pieces, 1), *queue->copy);
@@ -402,7 +410,7 @@ void let_wait(QueueHandle* queue, std::uint64_t to, std::uint64_t from, std::uin
   waiting.from[waiting.count] = from;
   waiting.to[waiting.count] = to;
   waiting.bytes[waiting.count++] = bytes;
-  if (bytes >= piece_from) start_waiting(queue);
+  if (bytes >= queue->long_from) start_waiting(queue);
 }
 
 int copy(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
