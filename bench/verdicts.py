@@ -8,7 +8,7 @@
 `run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
 waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
 another core busy meanwhile. `turns` makes rounds of the commands (default: each benchmark's smoke preset), first as they are, then once each with a slow-down in one
-case; all launches before one that are as they are, up to twenty, are its history. No launch starts after --time-limit seconds. FOLDER keeps the records: what is there is not made again,
+case; all launches before one that are as they are, up to forty, are its history. No launch starts after --time-limit seconds. FOLDER keeps the records: what is there is not made again,
 and --runs 0 only judges it. Its table ends with what `plumb run` and `plumb compare` find in the launches as they are, times multiplied by each of --percent: `run` from launches
 with parts, `compare` from twice --pairs launches on, by pairs that follow each other, in either order, B's times multiplied (--draws times); --svg draws both in each benchmark's folder.
 All figures are JSON lines on stdout, a table on stderr.
@@ -175,7 +175,7 @@ def simulated_comparisons(launches: list[Record], wish: argparse.Namespace) -> I
 
 
 def simulated_runs(launches: list[Record], wish: argparse.Namespace) -> Iterator[Figures]:
-    """`plumb run`: each launch judged with up to twenty before it as history, a slow-down planted in one case (each in
+    """`plumb run`: each launch judged with up to forty before it as history, a slow-down planted in one case (each in
     turn) or in all. The engine's repeated measurement of outlying cases is not simulated."""
     launches = [record for record in launches if record.parts is not None]
     if not launches:

@@ -47,9 +47,7 @@ int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm
     return PMPI_Recv(to, count, type, from, tag, comm, status);
   return run_receive("MPI_Recv", status, [&](Call& call, MPI_Status* filled) {
     const Room room = call.room(to, count, type);
-    const int source = call.source(from, tag, comm);
-    call.await(source, tag, comm);
-    return PMPI_Recv(room.address, room.count, room.type, source, tag, comm, filled);
+    return call.receive(room, call.source(from, tag, comm), tag, comm, filled);
   });
 }
 

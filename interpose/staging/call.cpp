@@ -157,10 +157,19 @@ bool Call::may_take_offered() const {
   return operand != nullptr && may_be_offered(size_of(operand->writes));
 }
 
-void Call::await(int from, int tag, MPI_Comm comm) const {
-  if (!yields()) return;
+int Call::receive(const Room& room, int source, int tag, MPI_Comm comm, MPI_Status* status) const {
+  // From nobody it ends at once, and in MPICH the status of a request would differ.
+  if (source == MPI_PROC_NULL || !yields())
+    return PMPI_Recv(room.address, room.count, room.type, source, tag, comm, status);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = PMPI_Irecv(room.address, room.count, room.type, source, tag, comm, &request);
   Idle idle(true);
-  for (int flag = 0; PMPI_Iprobe(from, tag, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0;) idle.look();
+  for (int done = 0; code == MPI_SUCCESS;) {
+    code = PMPI_Test(&request, &done, status);
+    if (done != 0) break;
+    idle.look();
+  }
+  return code;
 }
 
 int Call::source(int from, int tag, MPI_Comm comm) {

@@ -133,8 +133,8 @@ class Call {
   bool offers() const { return offer_ || pieces_; }
   // Whether the waiting thread should leave its core to threads of the device (transport/idle.hpp).
   bool yields() const;
-  // Waits for the message that this call is about to receive, if yields().
-  void await(int from, int tag, MPI_Comm comm) const;
+  // MPI_Recv, leaving the core to threads of the device until the message is there, if yields().
+  int receive(const Room& room, int source, int tag, MPI_Comm comm, MPI_Status* status) const;
   bool done() const { return operands_.empty(); }
   // Whether data may arrive for a device.
   bool brings() const;

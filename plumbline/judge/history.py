@@ -8,7 +8,7 @@ from plumbline.judge.judgement import conditions_of
 from plumbline.record import store
 from plumbline.record.record import Record, load_record
 
-HISTORY = 20
+HISTORY = 40
 
 
 def earlier_launches(home: Home, record: Record) -> list[Record]:

@@ -74,6 +74,7 @@ MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
 DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
 MOST_APART_S = 60.0  # between the starts of any two launches that count as one run
 FEWEST_FOLLOWED = 8  # launches from which it is known which limit follows a case best
+NEAREST = 8  # launches that count, of those with limits within a case: most alike in their times
 FOLLOWS_BETTER = 0.8  # times the deviation beside all limits, at most, makes one of them the best
 FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
@@ -453,8 +454,7 @@ class Earlier:
     """A case in earlier launches.
 
     Logarithms of measured over expected and of the expected time, shares waited, the run that
-    each launch belongs to, and of the limits within the case the logarithms of their times over
-    their mean.
+    each launch belongs to, and the logarithms of the times of the limits within the case.
     """
 
     ratios: list[float] = field(default_factory=list)
@@ -501,9 +501,23 @@ class Earlier:
     def beside_limit(self, name: str) -> Earlier:
         """With ratios to one of the limits within the case."""
         ratios = [
-            ratio - limits[name] for ratio, limits in zip(self.ratios, self.limits, strict=True)
+            ratio + fmean(limits.values()) - limits[name]
+            for ratio, limits in zip(self.ratios, self.limits, strict=True)
         ]
         return replace(self, ratios=ratios)
+
+    def nearest(self, limits: Mapping[str, Level]) -> Earlier:
+        """The launches in which these limits took about as long as now, or all if they are few.
+
+        A quiet machine's ratios differ little between launches, a disturbed one's much, and rise
+        with the limits' times.
+        """
+
+        def distance(launch: int) -> float:
+            own = self.limits[launch]
+            return sum((own[name] - log(level.middle)) ** 2 for name, level in limits.items())
+
+        return self._only(sorted(sorted(range(len(self.ratios)), key=distance)[:NEAREST]))
 
     def steadied(self) -> Earlier:
         """With ratios to the parts' times without their usual deviations.
@@ -559,10 +573,8 @@ def add_launch(
             of_case.waited.append(one.waited)
             of_case.parts.append(log(one.expected.time_s))
             of_case.runs.append(len(of_case.runs) if run is None else run)
-            mean = log(one.parts.middle)
-            of_case.limits.append(
-                {name: log(level.middle) - mean for name, level in one.limits.items()}
-            )
+            times = {name: log(level.middle) for name, level in one.limits.items()}
+            of_case.limits.append(times)
 
 
 def is_passed(case: Case) -> bool:
@@ -669,7 +681,8 @@ def _in_this_state(
     """Cases and their alike launches, without parts' usual deviations; and above usual times.
 
     Parts within a case meet its moments, so their deviations are the machine's, and count; of
-    several, the one that has followed the case best, if it is known.
+    several, the one that has followed the case best, if it is known. What is usual then is that
+    of the launches whose limits took about as long.
     """
     moved = {key: one for key, one in beside.items() if one.limits}
     known = {key: one for key, one in earlier.items() if key in moved}
@@ -685,6 +698,7 @@ def _in_this_state(
         if best := of_case.best_limit(moved[key].limits):
             moved[key] = replace(moved[key], limits={best: moved[key].limits[best]})
             known[key] = of_case.beside_limit(best)
+        known[key] = known[key].nearest(moved[key].limits)
     above = above_usual_times(beside, alike)
     steadied = {key: one.steadied() for key, one in alike.items()}
     return {**moved, **steady}, {**known, **steadied}, above

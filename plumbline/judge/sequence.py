@@ -5,8 +5,9 @@ machines. More repetitions in one launch do not tell such a difference from a sl
 launches do. After k launches of a run the mean of a case's excesses over its usual ratio has the
 standard deviation s sqrt(1/k + 1/n), with s the usual spread between launches and n the number of
 earlier ones: a group-sequential test. The case is slow if the mean exceeds its usual reach and the
-tolerance; it is ok if the mean lies more than :data:`SURE` deviations below a slow-down of
-:data:`FOUND`; else it is in doubt. Where many earlier runs had that mean
+tolerance, and half of the launches, at least two, exceed the tolerance: some moments of a machine
+last as long as a launch. It is ok if the mean lies more than :data:`SURE` deviations below a
+slow-down of :data:`FOUND`; else it is in doubt. Where many earlier runs had that mean
 (:meth:`Usual.is_common`), it is not slow, nor in doubt.
 
 Without a usual ratio of launches each of the run's is judged alone, and a case is slow if most of
@@ -16,8 +17,8 @@ them, at least two, find it so: one launch meets the machine in one state.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import log1p
+from dataclasses import dataclass, replace
+from math import log1p, sqrt
 from statistics import fmean
 
 from plumbline.judge.usual import Usual
@@ -44,17 +45,26 @@ class Excess:
 
 def verdict_of_launches(excesses: Sequence[Excess], tolerance: float) -> tuple[Verdict, str | None]:
     """The verdict on a case by one run's launches, and a word on an ambiguous one."""
-    usual, launches = excesses[-1].usual, len(excesses)
+    usual, launches = _usual_of_all(excesses), len(excesses)
     mean = fmean(one.above for one in excesses)
     own = fmean(one.above - one.waiting for one in excesses)
     limit = max(usual.reach(launches), log1p(tolerance))
     common = usual.is_common(mean)
     if own > limit:
-        return ("ambiguous", AS_USUAL) if common else ("slow", None)
+        exceed = sum(one.above - one.waiting > log1p(tolerance) for one in excesses)
+        if common:
+            return "ambiguous", AS_USUAL
+        return ("slow", None) if exceed >= max(2, launches / 2) else ("ambiguous", IN_DOUBT)
     sought = log1p(max(FOUND, tolerance))
     if mean <= limit and (common or mean < sought - SURE * usual.deviation(launches)):
         return "ok", None
     return "ambiguous", "waited" if mean > limit else IN_DOUBT
+
+
+def _usual_of_all(excesses: Sequence[Excess]) -> Usual:
+    """What is usual for the last launch, with the spread of all: they met different moments."""
+    spread = sqrt(fmean(one.usual.spread**2 for one in excesses))
+    return replace(excesses[-1].usual, spread=spread)
 
 
 def verdict_of_most(

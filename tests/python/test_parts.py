@@ -328,18 +328,34 @@ def test_the_limit_that_follows_a_case_counts(
     assert found[KEY].verdict == expected
 
 
+@pytest.mark.parametrize(("machine", "ratio", "expected"), [
+    (1.0, 2.0, "ok"), (1.0, 2.5, "slow"), (1.0, 2.7, "slow"), (1.5, 2.5, "ok"), (1.6, 3.0, "ok"),
+])  # fmt: skip
+def test_launches_with_limits_alike_are_usual(machine: float, ratio: float, expected: str) -> None:
+    """Disturbed launches of a kernel differ by half; quiet ones little, and are judged by those."""
+    earlier: dict[str, Earlier] = {}
+    for i in range(16):
+        disturbed = i % 2 == 1
+        own, limit = (2.2 + 0.06 * i, 1.4 + 0.02 * i) if disturbed else (2.0 + 0.004 * i, 1.0)
+        add_launch(earlier, {KEY: beside(own * limit, limit, within=True)})
+    now = {KEY: beside(ratio * machine, machine, within=True)}
+    found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
+    assert found[KEY].verdict == expected
+
+
 def test_all_limits_count_until_one_is_known_to_follow() -> None:
     names = ("flops/float", "memory/copy")
     few = Earlier(
-        [0.5] * 7, limits=[{"flops/float": 0.1 * i, "memory/copy": 0.0} for i in range(7)]
+        [0.5] * 7, limits=[{"flops/float": 0.1 * i, "memory/copy": -0.1 * i} for i in range(7)]
     )
     assert few.best_limit(names) is None
     ratios = [0.5 + 0.1 * (i % 3) for i in range(9)]
-    many = Earlier(ratios, limits=[{names[0]: 0.1 * (i % 3), names[1]: 0.0} for i in range(9)])
+    steps = [0.1 * (i % 3) for i in range(9)]
+    many = Earlier(ratios, limits=[{names[0]: step, names[1]: -step} for step in steps])
     assert many.best_limit(names) == "flops/float"
     assert many.beside_limit("flops/float").ratios == pytest.approx([0.5] * 9)
     assert many.best_limit(names[:1]) is None
-    alike = Earlier(ratios, limits=[{names[0]: 0.01 * (i % 3), names[1]: 0.0} for i in range(9)])
+    alike = Earlier(ratios, limits=[{names[0]: 0.1 * s, names[1]: -0.1 * s} for s in steps])
     assert alike.best_limit(names) is None  # hardly better than both
 
 

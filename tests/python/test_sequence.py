@@ -68,16 +68,31 @@ def test_waiting_for_cores_makes_no_case_slow() -> None:
     known = usual(0.03)
     assert verdict_of_launches([Excess(0.3, 0.25, known)], TOLERANCE) == ("ambiguous", "waited")
     assert verdict_of_launches([Excess(0.3, inf, known)], TOLERANCE) == ("ambiguous", "waited")
-    assert verdict_of_launches([Excess(0.3, 0.0, known)], TOLERANCE) == ("slow", None)
+    assert verdict_of_launches([Excess(0.3, 0.0, known)] * 2, TOLERANCE) == ("slow", None)
+
+
+def test_one_slow_launch_makes_no_case_slow() -> None:
+    """Not as the only one, nor beside sound ones: a moment may last as long as a launch."""
+    slow, sound = Excess(0.3, 0.0, usual(0.03)), Excess(0.0, 0.0, usual(0.03))
+    assert verdict_of_launches([slow], TOLERANCE) == ("ambiguous", IN_DOUBT)
+    assert verdict_of_launches([slow, sound], TOLERANCE) == ("ambiguous", IN_DOUBT)
+    assert verdict_of_launches([slow, sound, slow], TOLERANCE) == ("slow", None)
+    assert verdict_of_launches([slow, sound, sound, sound], TOLERANCE) == ("ok", None)
+
+
+def test_launches_in_other_moments_have_the_spread_of_all() -> None:
+    quiet, disturbed = Excess(0.3, 0.0, usual(0.03)), Excess(0.3, 0.0, usual(0.3))
+    assert verdict_of_launches([quiet, quiet], TOLERANCE)[0] == "slow"
+    assert verdict_of_launches([disturbed, quiet], TOLERANCE)[0] == "ambiguous"
 
 
 def test_what_many_earlier_runs_took_is_not_slow() -> None:
     """A machine of two states: in four of twelve runs a case takes 1.35 times its usual time."""
     known = replace(usual(0.05), seen=(0.0,) * 8 + (0.3,) * 4)
     assert verdict_of_launches([Excess(0.3, 0.0, known)] * 2, TOLERANCE) == ("ambiguous", AS_USUAL)
-    assert verdict_of_launches([Excess(0.5, 0.0, known)], TOLERANCE) == ("slow", None)
+    assert verdict_of_launches([Excess(0.5, 0.0, known)] * 2, TOLERANCE) == ("slow", None)
     once = replace(known, seen=(0.0,) * 11 + (0.3,))
-    assert verdict_of_launches([Excess(0.3, 0.0, once)], TOLERANCE) == ("slow", None)
+    assert verdict_of_launches([Excess(0.3, 0.0, once)] * 2, TOLERANCE) == ("slow", None)
     wide = replace(usual(0.14), seen=known.seen)
     assert verdict_of_launches([Excess(0.3, 0.0, wide)], TOLERANCE) == ("ok", None)
 

@@ -93,6 +93,7 @@ def test_launches_in_turn_are_judged_by_those_that_are_as_they_are(tmp_path: Pat
         document["started"] = f"2026-01-01T01:{number:02}:00Z"
         planted = tmp_path / f"planted-{number:03}.json"
         planted.write_text(json.dumps(document))
+        planted.with_stem(f"{planted.stem}-2").write_text(json.dumps(document))  # launched again
         planted.with_suffix(".key").write_text(slow["key"])
     none, one = verdicts.judged_turns(tmp_path)
     assert (none["plant"], none["runs"], none["false_alarm_runs"]) == ("none", 8, 0)

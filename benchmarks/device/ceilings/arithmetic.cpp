@@ -78,7 +78,10 @@ class ArithmeticPart : public Part {
     Findings findings("start + pairs of steps, which is exact");
     findings.compare_left(
         slide_, length_, size, count, [](const Slide::Rest&) {}, [&](std::uint64_t i) { return is[i]; },
-        [&](std::uint64_t later, std::uint64_t i) { return start_[slide_.source(later) / size + i] + pairs_of_steps; });
+        [&](std::uint64_t later) {
+          return
+              [starts = &start_[slide_.source(later) / size]](std::uint64_t i) { return starts[i] + pairs_of_steps; };
+        });
     return findings.all();
   }
 

@@ -155,8 +155,9 @@ class LinkPart : public Part {
 
   Validation validate(std::uint64_t count) override {
     const char* reference = "the words sent, recomputed";
-    const auto should_be = [&](std::uint64_t later, std::uint64_t i) {
-      return content(slide_.source(later) / sizeof(std::uint64_t) + i);
+    const auto should_be = [&](std::uint64_t later) {
+      return
+          [this, first = slide_.source(later) / sizeof(std::uint64_t)](std::uint64_t i) { return content(first + i); };
     };
     if (!reads_) return staging_.check_left(*device_, slide_, length_, count, reference, should_be);
     Findings findings(reference);

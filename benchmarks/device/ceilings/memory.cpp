@@ -47,14 +47,19 @@ class MemoryPart : public Part {
 
   Validation validate(std::uint64_t count) override {
     if (operation_ == "read") return validate_sums();
-    const auto key = [&](std::uint64_t later) { return key_of(seed_, launches_ - later); };
     const std::size_t bytes = words_ * word_bytes;
     if (operation_ == "write")
-      return staging_.check_left(*to_, slide_, bytes, count, "each launch's key and each word's place",
-                                 [&](std::uint64_t later, std::uint64_t i) { return key(later) ^ (i / lanes_); });
+      return staging_.check_left(
+          *to_, slide_, bytes, count, "each launch's key and each word's place", [&](std::uint64_t later) {
+            return
+                [key = key_of(seed_, launches_ - later), lanes = lanes_](std::uint64_t i) { return key ^ (i / lanes); };
+          });
     return staging_.check_left(*to_, slide_, bytes, count, "each word of the source, recomputed, and each launch's key",
-                               [&](std::uint64_t later, std::uint64_t i) {
-                                 return content(slide_.source(later) / word_bytes + i) + key(later);
+                               [&](std::uint64_t later) {
+                                 return [seed = seed_ + slide_.source(later) / word_bytes,
+                                         key = key_of(seed_, launches_ - later)](std::uint64_t i) {
+                                   return mix64(seed + i) + key;
+                                 };
                                });
   }
 

@@ -91,16 +91,17 @@ class Findings {
   }
 
   // Compares the remaining results, of `length` bytes each, of `count` operations that slide, in items of `item` bytes:
-  // item i of the destination is is(i), item i of the operation followed by `later` others should be should_be(later,
-  // i). The remainder of each operation before the last counts as one item. fetch(rest) is called before its items.
+  // item i of the destination is is(i), item i of the operation followed by `later` others should be
+  // should_be(later)(i). The remainder of each operation before the last counts as one item. fetch(rest) is called
+  // before its items.
   template <class Fetch, class Is, class ShouldBe>
   void compare_left(const Slide& slide, std::size_t length, std::size_t item_bytes, std::uint64_t count, Fetch fetch,
                     Is is, ShouldBe should_be) {
     const auto compare_rest = [&](const Slide::Rest& rest) {
       fetch(rest);
       const std::uint64_t first = slide.target(rest.later) / item_bytes;
-      compare(rest.begin / item_bytes, rest.size / item_bytes, is,
-              [&](std::uint64_t i) { return should_be(rest.later, i - first); });
+      const auto item = should_be(rest.later);
+      compare(rest.begin / item_bytes, rest.size / item_bytes, is, [&](std::uint64_t i) { return item(i - first); });
       if (rest.later > 0) found_.items_checked -= rest.size / item_bytes - 1;
     };
     slide.each_run(length, count, slide.target_room(length), compare_rest, [](std::size_t, std::size_t) {});
