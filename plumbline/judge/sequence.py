@@ -51,9 +51,9 @@ def verdict_of_launches(excesses: Sequence[Excess], tolerance: float) -> tuple[V
     limit = max(usual.reach(launches), log1p(tolerance))
     common = usual.is_common(mean)
     if own > limit:
-        exceed = sum(one.above - one.waiting > log1p(tolerance) for one in excesses)
         if common:
             return "ambiguous", AS_USUAL
+        exceed = sum(one.above - one.waiting > log1p(tolerance) for one in excesses)
         return ("slow", None) if exceed >= max(2, launches / 2) else ("ambiguous", IN_DOUBT)
     sought = log1p(max(FOUND, tolerance))
     if mean <= limit and (common or mean < sought - SURE * usual.deviation(launches)):

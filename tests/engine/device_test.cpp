@@ -173,7 +173,7 @@ TEST_P(EveryDevice, SaysWhatItIs) {
 
 TEST_P(EveryDevice, KeepsBytesAtOddOffsetsAndSizes) {
   auto queue = device().make_queue();
-  for (const std::size_t size : {1, 3, 17, 511, 513, 4095, 4097, 1048577, 5000003}) {
+  for (const std::size_t size : {1, 3, 17, 511, 513, 4095, 4097, 600001, 1048577, 5000003}) {
     const auto memory = buffer(size + 13);
     const BufferView view{memory.get(), 5, size};
     const auto sent = message(size);
