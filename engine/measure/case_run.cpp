@@ -130,13 +130,17 @@ void add_measurement(CaseRecord& record, CaseRecord more) {
 }
 
 void CaseRun::forget() {
+  forget_samples();
+  findings_ = {};
+}
+
+void CaseRun::forget_samples() {
   seconds_.clear();
   device_seconds_.clear();
   paused_seconds_.clear();
   laps_.clear();
   phases_.clear();
   tallies_.clear();
-  findings_ = {};
 }
 
 bool CaseRun::open(const Case& measured, CaseRecord& record) {
@@ -152,12 +156,17 @@ bool CaseRun::sample(const Case& measured, CaseRecord& record) {
   return true;
 }
 
+void CaseRun::gather(const Case& measured, CaseRecord& record) {
+  gather_samples(record);
+  record.tallies_by_rank.clear();
+  record.tallies.clear();
+  gather_parts(record, measured);
+  forget_samples();
+}
+
 void CaseRun::close(const Case& measured, CaseRecord& record) {
-  const bool whole = record.outcome.status == "passed" && !seconds_.empty();
-  if (broadcast_value(session_.world, whole)) {
+  if (broadcast_value(session_.world, record.outcome.status == "passed")) {
     if (settings_.validate) validate(measured, record.count);
-    gather_samples(record);
-    gather_parts(record, measured);
     gather_findings(measured, record);
   }
   benchmark_.release();

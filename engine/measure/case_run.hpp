@@ -70,10 +70,11 @@ class CaseRun {
   // Collective. `again`: repeats a measurement of the same case, with new data. `between`: null for nothing.
   CaseRecord measure(const Case& measured, bool again = false, Between* between = nullptr);
 
-  // The same in pieces, all collective: everything before the samples, one of these, and everything after them. After a
-  // failure, which is in the record's outcome, only close() may follow.
+  // The same in pieces, all collective: everything before the samples, one of these, the gathering of those since the
+  // last one, and everything after them. After a failure, which is in the record's outcome, only close() may follow.
   bool open(const Case& measured, CaseRecord& record);
   bool sample(const Case& measured, CaseRecord& record);
+  void gather(const Case& measured, CaseRecord& record);
   void close(const Case& measured, CaseRecord& record);
 
  private:
@@ -93,6 +94,7 @@ class CaseRun {
   };
 
   void forget();
+  void forget_samples();
   bool prepare(const Case& measured, CaseRecord& record);
   void add_files(CaseRecord& record);
   bool repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validate);

@@ -172,7 +172,13 @@ bool Parts::belongs(const Part& part, const Case& measured) const {
   return true;
 }
 
+void Parts::enter(const Group& group) {
+  if (group.device_bytes > group_bytes_) close_others(nullptr);
+  group_bytes_ = group.device_bytes;
+}
+
 void Parts::visit(const Case* next, std::size_t finished) {
+  close_others(next);
   if (next != nullptr && !warm_) warm_up(*next);
   std::vector<std::size_t> order(parts_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -241,7 +247,8 @@ double Parts::usual_ratio() const {
 }
 
 bool Parts::has_budget(const Part& part) const {
-  return spent_ + part.cost < std::max(least_seconds, most_share * (now_seconds() - begin_));
+  const double least = part.visits.empty() ? least_seconds : least_seconds_again;
+  return spent_ + part.cost < std::max(least, most_share * (now_seconds() - begin_));
 }
 
 // For another visit: none waits for its first one.
@@ -265,8 +272,11 @@ void Parts::warm_up(const Case& next) {
   const auto first = std::find_if(parts_.begin(), parts_.end(),
                                   [&](const Part& part) { return part.within.empty() && belongs(part, next); });
   if (first == parts_.end()) return;
-  measure(*first, 0);
-  first->visits.clear();
+  const double begin = now_seconds();
+  CaseRecord record;
+  runs_[first->of]->open(first->measured, record);
+  runs_[first->of]->close(first->measured, record);
+  spent_ += now_seconds() - begin;
 }
 
 void Parts::measure(Part& part, std::size_t finished) {
@@ -281,7 +291,7 @@ void Parts::measure(Part& part, std::size_t finished) {
 void Parts::take_outcome(Part& part, const CaseRecord& record) {
   part.dropped = !broadcast_value(world_, record.outcome.status == "passed" || record.outcome.status == "skipped");
   if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // found once, kept
-  if (!part.visits.empty() && !part.dropped) return;
+  if (!part.validation.is_null() && !part.dropped) return;
   part.outcome = record.outcome;
   part.validation = record.validation;
 }
@@ -306,24 +316,26 @@ void Parts::begin() {
   const double begin = now_seconds();
   for (Part& part : parts_) {
     if (!is_within(part, open_within_) || part.dropped) continue;
-    const auto ranks = static_cast<std::uint64_t>(world_.local_size());
-    if (!broadcast_value(world_, part.bytes * ranks <= host_share().available_bytes / 2)) {
-      part.within.clear();
-      continue;
-    }
-    Within within;
-    within.part = &part;
-    within.begin = begin - begin_;
-    const bool opened = runs_[part.of]->open(part.measured, within.record);
-    if (broadcast_value(world_, opened)) {
-      open_.push_back(std::move(within));
-      continue;
-    }
-    runs_[part.of]->close(part.measured, within.record);
-    part.within.clear();
+    const auto ready = std::find_if(open_.begin(), open_.end(), [&](const Within& one) { return one.part == &part; });
+    if (ready == open_.end()) open(part);
   }
+  for (Within& one : open_) one.begin = begin - begin_;
   taken_ = next_ = now_seconds();
   spent_ += taken_ - begin;
+}
+
+void Parts::open(Part& part) {
+  const auto ranks = static_cast<std::uint64_t>(world_.local_size());
+  if (!broadcast_value(world_, part.bytes * ranks <= host_share().available_bytes / 2)) {
+    part.within.clear();
+    return;
+  }
+  open_.emplace_back().part = &part;
+  CaseRecord& record = open_.back().record;
+  if (broadcast_value(world_, runs_[part.of]->open(part.measured, record))) return;
+  runs_[part.of]->close(part.measured, record);
+  open_.pop_back();
+  part.within.clear();
 }
 
 bool Parts::is_due() const {
@@ -343,20 +355,31 @@ void Parts::take() {
     again = broadcast_value(world_, cost * (round + 2) < allowed * (round + 1));
   }
   taken_ = now_seconds();
-  next_ = taken_ + (taken_ - begin) * (1 / share_within - 1);
+  next_ = taken_ + std::max(seconds_apart, (taken_ - begin) * (1 / share_within - 1));
   spent_ += taken_ - begin;
 }
 
-void Parts::close_within(std::size_t finished) {
+void Parts::end_within(std::size_t finished) {
   const double begin = now_seconds();
   for (Within& one : open_) {
-    runs_[one.part->of]->close(one.part->measured, one.record);
-    take_outcome(*one.part, one.record);
+    if (one.record.outcome.status != "passed") continue;
+    runs_[one.part->of]->gather(one.part->measured, one.record);
     // None if the case failed before its first repetition.
-    if (!one.part->dropped && !one.record.by_rank.empty())
-      add_visit(*one.part, one.record, one.begin, finished, open_within_);
+    if (!one.record.by_rank.empty()) add_visit(*one.part, one.record, one.begin, finished, open_within_);
   }
-  open_.clear();
+  spent_ += now_seconds() - begin;
+}
+
+// Those that are not within `next`; null: all.
+void Parts::close_others(const Case* next) {
+  const double begin = now_seconds();
+  const auto stays = [&](const Within& one) { return next != nullptr && is_within(*one.part, next->key); };
+  const auto others = std::stable_partition(open_.begin(), open_.end(), stays);
+  for (auto one = others; one != open_.end(); ++one) {
+    runs_[one->part->of]->close(one->part->measured, one->record);
+    take_outcome(*one->part, one->record);
+  }
+  open_.erase(others, open_.end());
   spent_ += now_seconds() - begin;
 }
 

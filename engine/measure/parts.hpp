@@ -39,14 +39,18 @@ std::vector<PartsOf> parse_parts(const std::string& text);
 
 class Parts : public Between {
  public:
-  // Budget: this share of the run so far, or these seconds, whichever is larger.
-  static constexpr double most_share = 0.15, least_seconds = 0.3;
+  // Budget: this share of the run so far, or these seconds, of first visits and of others, whichever is larger.
+  static constexpr double most_share = 0.15, least_seconds = 0.3, least_seconds_again = 0.1;
   // Of a case, for the parts within it.
   static constexpr double share_within = 0.1;
+  // Between them: a case's first repetition after them finds other data in the caches, and must be one of many.
+  static constexpr double seconds_apart = 0.05;
 
   Parts(Session& session, const RunSettings& settings, SynchronisedStart& start);
 
   bool none() const { return parts_.empty(); }
+  // Collective, before `group` is prepared: if it needs more memory than the last one, those within cases are released.
+  void enter(const Group& group);
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
   // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
   // Those visited least come first. Visits (before, between and after cases, and again if the samples of a visit
@@ -60,10 +64,11 @@ class Parts : public Between {
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Whether parts are measured within `measured`, which comes next.
   bool are_within(const Case& measured);
-  // Collective: prepares them, and ends them. One that cannot be prepared beside the case, or takes more than half of
-  // the memory that the case leaves, is visited like the others instead.
+  // Collective: prepares them, and gathers their repetitions. They stay prepared for the next case if they belong to
+  // it, too. One that cannot be prepared beside the case, or takes more than half of the memory that the case leaves,
+  // is visited like the others instead.
   void begin() override;
-  void close_within(std::size_t finished);
+  void end_within(std::size_t finished);
   bool is_due() const override;
   void take() override;
   // Rank 0.
@@ -90,7 +95,7 @@ class Parts : public Between {
     std::vector<std::string> within = {};  // keys of cases
     std::uint64_t bytes = 0;               // of its buffers
   };
-  // A part that is measured within a case.
+  // A part that is prepared, and measured within a case.
   struct Within {
     Part* part = nullptr;
     CaseRecord record = {};
@@ -103,6 +108,8 @@ class Parts : public Between {
   bool has_budget(const Part& part) const;
   bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
+  void open(Part& part);
+  void close_others(const Case* next);
   void visit_well(Part& part, std::size_t finished);
   double usual_ratio() const;
   std::optional<double> ratio_to(const Part& part, const CaseRecord& record) const;
@@ -122,8 +129,9 @@ class Parts : public Between {
   bool warm_ = false;
   std::vector<Within> open_;
   std::string open_within_;  // the case's key
-  double taken_ = 0;         // end of the last take()
-  double next_ = 0;          // time of the next
+  std::uint64_t group_bytes_ = 0;
+  double taken_ = 0;  // end of the last take()
+  double next_ = 0;   // time of the next
 };
 
 }  // namespace plumb

@@ -295,6 +295,7 @@ class Run {
   }
 
   void run_group(const Group& group) {
+    parts_.enter(group);
     Timed timed({1, group.phases});
     const auto hindered = hindrance(session_.world, [&] { benchmark_.prepare_group(session_, group, timed); });
     add_set_up(group, timed);
@@ -317,7 +318,7 @@ class Run {
   CaseRecord measured_well(const Case& measured) {
     const bool within = !settings_.setup_only && !energy_of_cases() && parts_.are_within(measured);
     CaseRecord record = case_run_.measure(measured, false, within ? &parts_ : nullptr);
-    if (within) parts_.close_within(index_);
+    if (within) parts_.end_within(index_);
     Case same = measured;
     same.fixed_count = broadcast_value(session_.world, record.count);
     std::uint64_t measurements = 1;

@@ -27,11 +27,6 @@ Kind kind_of(const Case& measured) {
   return {type, true, ScalarType::f32, ScalarType::f16, type == "half" ? 16 : 8};
 }
 
-// Arguments are never half.
-const char* number_of(ScalarType type) {
-  return type == ScalarType::f64 ? "double" : "float";
-}
-
 class ArithmeticPart : public Part {
  public:
   ArithmeticPart(Session& session, const Case& measured)
@@ -93,10 +88,7 @@ class ArithmeticPart : public Part {
       throw Unsupported("runtime native keeps half in memory, and computes in float");
     const std::size_t lanes = layout_.interleaved ? 1 : layout_.lanes(size_of(kind_.numbers));
     layout_.items = numbers_ / (chains * lanes);
-    const std::string real = lanes == 1 ? kind_.type : fmt::format("{}{}", kind_.type, lanes);
-    program_ = session.device.build(session.source(
-        kernels(fmt::format("-DREAL={} -DNUMBER={} -DCHAINS={}", real, number_of(kind_.numbers), chains) +
-                layout_options(layout_))));
+    program_ = session.device.build(session.source(kernels(streaming_options(layout_, kind_.numbers))));
     kernel_ = program_->kernel("arithmetic");
   }
 

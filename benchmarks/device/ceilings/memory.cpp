@@ -24,8 +24,7 @@ class MemoryPart : public Part {
         queue_(session.device.make_queue()),
         staging_(session.device, *queue_, words_) {
     lanes_ = layout_.lanes(word_bytes);
-    const std::string word = lanes_ == 1 ? "ulong" : fmt::format("ulong{}", lanes_);
-    program_ = session.device.build(session.source(kernels("-DWORD=" + word + layout_options(layout_))));
+    program_ = session.device.build(session.source(kernels(streaming_options(layout_))));
     kernel_ = program_->kernel("memory_" + operation_);
     const bool sums = operation_ == "read";
     const std::size_t bytes = words_ * word_bytes;

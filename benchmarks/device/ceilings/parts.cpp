@@ -19,6 +19,20 @@ std::string layout_options(const Layout& layout) {
   return std::string(layout.interleaved ? " -DINTERLEAVED" : "") + (layout.by_core ? " -DBY_CORE" : "");
 }
 
+const char* number_of(ScalarType type) {
+  return type == ScalarType::f64 ? "double" : "float";
+}
+
+std::string streaming_options(const Layout& layout, ScalarType numbers) {
+  const auto vector = [](const std::string& type, std::size_t lanes) {
+    return lanes == 1 ? type : fmt::format("{}{}", type, lanes);
+  };
+  const std::size_t lanes = layout.interleaved ? 1 : layout.lanes(size_of(numbers));
+  return fmt::format("-DWORD={} -DREAL={} -DNUMBER={} -DCHAINS={}{}",
+                     vector("ulong", layout.lanes(sizeof(std::uint64_t))), vector(to_string(numbers), lanes),
+                     number_of(numbers), chains, layout_options(layout));
+}
+
 KernelSource kernels(const std::string& options) {
   return {"ceilings.cl", embedded_text("benchmarks/device/ceilings/ceilings.cl"), options, native_kernels(), {}};
 }

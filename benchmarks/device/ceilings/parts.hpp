@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/scalar.hpp"
 #include "measure/benchmark.hpp"
 #include "measure/slide.hpp"
 
@@ -63,6 +64,13 @@ std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels()
 
 // Options for a distribution of work.
 std::string layout_options(const Layout& layout);
+
+// Options for the kernels of memory and of arithmetic, which are one program if the type is float: each takes a
+// compiler tens of milliseconds, even if it has been compiled before.
+std::string streaming_options(const Layout& layout, ScalarType numbers = ScalarType::f32);
+
+// The type of a kernel's arguments, which are never half.
+const char* number_of(ScalarType type);
 
 // For products by matrix units: `type` is half, tf32 or double, `generation` that of the PTX instructions.
 std::string products_options(const std::string& type, int generation);

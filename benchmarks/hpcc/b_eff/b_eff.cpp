@@ -74,7 +74,7 @@ std::optional<BoardKernels> BEff::board_kernels(BoardTool tool) const {
 }
 
 Preset BEff::preset(const std::string& name) const {
-  if (name == "smoke") return {{"time-limit", "0.1"}};
+  if (name == "smoke") return {{"time-limit", "0.2"}};
   if (name == "full") return {{"time-limit", "5"}, {"max-size", "26"}, {"ring", "both"}};
   return {{"time-limit", "1"}};
 }
