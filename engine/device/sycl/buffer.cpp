@@ -78,12 +78,13 @@ void SyclBuffer::allocate(const Placement& placement) {
     return;
   }
   const bool huge = context_->aspects.on_host && size() >= huge_pages_from;
-  const std::size_t alignment = huge ? huge_page : small_page;
+  const std::size_t page = huge ? huge_page : small_page;
+  const std::size_t rounded = huge ? (size() + page - 1) / page * page : size();
   usm_.reset(
-      static_cast<std::byte*>(made(plugin().allocate(context_->handle, kind, size(), alignment),
+      static_cast<std::byte*>(made(plugin().allocate(context_->handle, kind, rounded, page),
                                    fmt::format("allocate {} on {}", format_bytes(size()), context_->info.name))));
   address_ = usm_.get();
-  if (huge) madvise(address_, size() / huge_page * huge_page, MADV_HUGEPAGE);
+  if (huge) madvise(address_, rounded, MADV_HUGEPAGE);
   // Device memory has none, though a CPU could read it: programs for other devices must not either.
   if (check(plugin().host_may_access(context_->handle, address_), "ask for a pointer's kind") != 0) host_ = address_;
 }
