@@ -37,17 +37,10 @@ sys.path.insert(0, str(ROOT))
 
 from plumbline.base.paths import Home  # noqa: E402
 from plumbline.engine.program import find_engine  # noqa: E402
+from plumbline.judge.beside import Beside, Earlier, add_launch, basis_of, beside_parts  # noqa: E402
+from plumbline.judge.efficiency import Efficiency, efficiencies  # noqa: E402
 from plumbline.judge.history import HISTORY  # noqa: E402
-from plumbline.judge.judgement import (  # noqa: E402
-    Beside,
-    Earlier,
-    Efficiency,
-    add_launch,
-    basis_of,
-    beside_parts,
-    by_parts,
-    efficiencies,
-)
+from plumbline.judge.judgement import by_parts  # noqa: E402
 from plumbline.judge.levels import Level  # noqa: E402
 from plumbline.judge.sequence import MOST_LAUNCHES  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402

@@ -22,7 +22,7 @@ from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageErr
 from plumbline.base.files import locked
 from plumbline.calibrate import accl, device, legs, operations, work
 from plumbline.engine.program import Engine
-from plumbline.judge.judgement import conditions_of
+from plumbline.judge.promise import conditions_of
 from plumbline.launch.execute import Session, execute
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable

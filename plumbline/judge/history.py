@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
-from plumbline.judge.judgement import conditions_of
+from plumbline.judge.promise import conditions_of
 from plumbline.record import store
 from plumbline.record.record import Record, load_record
 

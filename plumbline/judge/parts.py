@@ -353,8 +353,12 @@ def _times(record: Record, case: Case) -> list[tuple[PartCase, _Times]]:
     return [
         (part, _beside(part, number, case.key))
         for part in record.parts.cases
-        if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
+        if _is_sound(part) and part.visits and _fits(part, case)
     ]
+
+
+def _is_sound(part: PartCase) -> bool:
+    return part.outcome.status in ("passed", "skipped")
 
 
 def _fits(part: PartCase, case: Case) -> bool:
@@ -382,7 +386,7 @@ def limits_within(record: Record, key: str) -> dict[str, Level]:
     """
     found: dict[str, list[float]] = {}
     for part in record.parts.cases if record.parts else []:
-        for visit in part.visits:
+        for visit in part.visits if _is_sound(part) else []:
             if visit.within == key and visit.seconds:
                 found.setdefault(part.key, []).extend(visit.seconds)
     return {name: mean_level(seconds) for name, seconds in found.items()}

@@ -12,8 +12,10 @@ from time import monotonic
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import print_record
+from plumbline.judge.efficiency import Efficiency
 from plumbline.judge.history import earlier_launches
-from plumbline.judge.judgement import Efficiency, Judgement, is_covered, judge
+from plumbline.judge.judgement import Judgement, judge
+from plumbline.judge.promise import is_covered
 from plumbline.judge.sequence import MOST_LAUNCHES
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of

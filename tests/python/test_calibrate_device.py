@@ -18,7 +18,7 @@ from plumbline.calibrate.device import (
     sizes,
 )
 from plumbline.judge import hints
-from plumbline.judge.judgement import conditions_of, is_covered
+from plumbline.judge.promise import conditions_of, is_covered
 from plumbline.model import limits, roofline
 from plumbline.model.benchmarks import gemm
 from plumbline.record.expectations import JudgedCase

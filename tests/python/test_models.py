@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plumbline.calibrate.calibrate import calibration
-from plumbline.judge.judgement import is_covered, judge, judge_cases, verdict_of
+from plumbline.judge.judgement import judge
+from plumbline.judge.promise import is_covered, judge_cases, verdict_of
 from plumbline.model.benchmarks import b_eff, model_of
 from plumbline.model.legs import leg_of
 from plumbline.record.expectations import JudgedRecord, expected_path

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from plumbline.base.errors import UsageError
 from plumbline.base.toml import toml_text
 from plumbline.calibrate.work import applications
-from plumbline.judge.judgement import conditions_of, judge
+from plumbline.judge.judgement import judge
+from plumbline.judge.promise import conditions_of
 from plumbline.model.benchmarks import forecaster_of, model_of, npb_bt, npb_is, npb_lu, npb_mg
 from plumbline.model.forecast import Scenario
 from plumbline.model.message_cost import (

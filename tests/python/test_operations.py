@@ -17,7 +17,8 @@ from plumbline.calibrate.operations import is_disturbed
 from plumbline.fit.operations import fit_operations
 from plumbline.fit.records import fit_records
 from plumbline.judge.explain import explained, write
-from plumbline.judge.judgement import conditions_of, judge
+from plumbline.judge.judgement import judge
+from plumbline.judge.promise import conditions_of
 from plumbline.model.benchmarks import gups
 from plumbline.model.benchmarks import gups as equations
 from plumbline.record.record import Case, Record

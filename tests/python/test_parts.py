@@ -19,20 +19,13 @@ from hypothesis import strategies as st
 from plumbline.base.paths import Home
 from plumbline.engine.program import all_benchmarks
 from plumbline.judge import usual
+from plumbline.judge.beside import Beside, Earlier, add_launch, beside_parts, earlier_ratios
 from plumbline.judge.causes import causes
+from plumbline.judge.efficiency import efficiencies
 from plumbline.judge.history import earlier_launches
-from plumbline.judge.judgement import (
-    Beside,
-    Earlier,
-    Judgement,
-    add_launch,
-    beside_parts,
-    earlier_ratios,
-    efficiencies,
-    judge,
-)
+from plumbline.judge.judgement import Judgement, judge
 from plumbline.judge.levels import Level, level_of, mean_level, ranks_of_quantile
-from plumbline.judge.parts import Planned, least_time, wanted
+from plumbline.judge.parts import Planned, least_time, limits_within, wanted
 from plumbline.judge.state import state_of
 from plumbline.judge.usual import common_shift, steadied, usual_of, usual_of_peers
 from plumbline.model.benchmarks import model_of
@@ -374,6 +367,10 @@ def test_parts_within_a_case_alone_count_for_it() -> None:
     assert one.expected.time_s == pytest.approx(8 / 3 * PART_S)  # by the mean rate
     assert earlier_ratios(model, {KEY: one}, [record()] * 3) == {}
     assert len(earlier_ratios(model, {KEY: one}, [within] * 3)[KEY].ratios) == 3
+    assert limits_within(within, KEY)
+    for part in document["parts"]["cases"]:
+        part["outcome"] = {"status": "failed", "reason": "item 3 is 5, should be 4"}
+    assert not limits_within(parse_record(json.dumps(document), "wrong"), KEY)
 
 
 def beside(case: float, part: float, *, within: bool = False) -> Beside:

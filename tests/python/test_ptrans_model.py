@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from plumbline.judge.judgement import conditions_of
+from plumbline.judge.promise import conditions_of
 from plumbline.model.benchmarks import model_of, ptrans
 from plumbline.record.record import Record
 from plumbline.system.device import Bitstream, DeviceTable, Memory

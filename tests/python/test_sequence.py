@@ -9,14 +9,8 @@ from math import inf, log
 import pytest
 from test_parts import KEY, beside, record, verdict
 
-from plumbline.judge.judgement import (
-    Earlier,
-    Judgement,
-    add_launch,
-    beside_parts,
-    earlier_ratios,
-    judge,
-)
+from plumbline.judge.beside import Earlier, add_launch, beside_parts, earlier_ratios
+from plumbline.judge.judgement import Judgement, judge
 from plumbline.judge.sequence import (
     AS_USUAL,
     IN_DOUBT,

@@ -15,7 +15,8 @@ from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.base.units import parse_quantity
 from plumbline.calibrate.calibrate import launches_of
-from plumbline.judge.judgement import by_system, conditions_of, reach_of_launch, verdict_of
+from plumbline.judge.judgement import by_system
+from plumbline.judge.promise import conditions_of, reach_of_launch, verdict_of
 from plumbline.record.record import Record
 from plumbline.system.files import find_system, load_system, save_system
 from plumbline.system.segments import Segment
