@@ -181,7 +181,6 @@ CaseRecord CaseRun::measure(const Case& measured, bool again, Between* between) 
   const double built = TimedBuild::seconds();
   const TimedBuild::Counts counts = TimedBuild::counts();
   if (prepare(measured, record)) {
-    if (between != nullptr) between->begin();
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_watched(measured, record, between)) {
@@ -365,6 +364,7 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
 }
 
 bool CaseRun::measure_watched(const Case& measured, CaseRecord& record, Between* between) {
+  if (between != nullptr) between->begin(record.count);
   const auto waited = waited_for_cores();
   const double begin = now_seconds();
   const bool whole = measure_samples(measured, record, between);

@@ -55,9 +55,9 @@ void add_measurement(CaseRecord& record, CaseRecord more);
 class Between {
  public:
   virtual ~Between() = default;
-  virtual void begin() = 0;         // collective, once the case is prepared
-  virtual bool is_due() const = 0;  // rank 0
-  virtual void take() = 0;          // collective
+  virtual void begin(std::uint64_t count) = 0;  // collective, before the first repetition, of `count` operations
+  virtual bool is_due() const = 0;              // rank 0
+  virtual void take() = 0;                      // collective
 };
 
 class CaseRun {

@@ -186,7 +186,7 @@ void Parts::visit(const Case* next, std::size_t finished) {
                    [&](std::size_t a, std::size_t b) { return parts_[a].visits.size() < parts_[b].visits.size(); });
   for (const std::size_t number : order) {
     Part& part = parts_[number];
-    if (!part.within.empty()) continue;
+    if (!part.within.empty() && !part.apart) continue;
     const bool stands_before = next != nullptr && belongs(part, *next), first = part.visits.empty();
     const bool due = part.pending || (stands_before && part.shared);
     const bool wanted = due && (first ? has_budget(part) || next == nullptr : is_affordable(part));
@@ -207,24 +207,27 @@ void Parts::visit_well(Part& part, std::size_t finished) {
 // Compared with parts of the same bare calls: a case that stands out may be slow, or have met a slow moment or memory.
 bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size_t finished,
                        std::uint64_t measurements) {
-  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& one) {
-    return !one.shared && !one.dropped && belongs(one, measured);
-  });
+  const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                 [&](const Part& one) { return !one.dropped && is_own(one, measured); });
   if (part == parts_.end()) return false;
   part->pending = false;
-  // Samples as long as the case's: the first operations after a reset are slower than those that follow.
-  part->measured.fixed_count = broadcast_value(world_, record.count);
-  visit_well(*part, finished);
-  std::optional<double> ratio = ratio_to(*part, record);
-  for (std::size_t visits = 1; visits < most_visits_in_a_row; ++visits) {
-    const bool part_stands_out = ratio && *ratio * standing_out < usual_ratio() && has_budget(*part);
-    if (!broadcast_value(world_, part_stands_out)) break;
-    measure(*part, finished);
-    ratio = ratio_to(*part, record);
-  }
+  if (!own_within_) visit_beside(*part, record, finished);
+  const std::optional<double> ratio = ratio_to(*part, record);
   const bool again = measurements < most_measurements && ratio.value_or(0) > standing_out * usual_ratio();
   if (ratio && !again) ratios_.push_back(*ratio);
   return broadcast_value(world_, again);
+}
+
+// Samples as long as the case's: the first operations after a reset are slower than those that follow.
+void Parts::visit_beside(Part& part, const CaseRecord& record, std::size_t finished) {
+  part.measured.fixed_count = broadcast_value(world_, record.count);
+  visit_well(part, finished);
+  for (std::size_t visits = 1; visits < most_visits_in_a_row; ++visits) {
+    const std::optional<double> ratio = ratio_to(part, record);
+    const bool stands_out = ratio && *ratio * standing_out < usual_ratio() && has_budget(part);
+    if (!broadcast_value(world_, stands_out)) break;
+    measure(part, finished);
+  }
 }
 
 // Of a case's level to its part's; rank 0, none if either has none.
@@ -254,7 +257,7 @@ bool Parts::has_budget(const Part& part) const {
 // For another visit: none waits for its first one.
 bool Parts::is_affordable(const Part& part) const {
   const auto waits = [](const Part& one) {
-    return one.within.empty() && (one.shared || one.pending) && one.visits.empty() && !one.dropped;
+    return (one.within.empty() || one.apart) && (one.shared || one.pending) && one.visits.empty() && !one.dropped;
   };
   return has_budget(part) && std::none_of(parts_.begin(), parts_.end(), waits);
 }
@@ -307,35 +310,39 @@ void Parts::add_visit(Part& part, const CaseRecord& record, double at, std::size
 }
 
 bool Parts::are_within(const Case& measured) {
-  open_within_ = measured.key;
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [&](const Part& part) { return is_within(part, measured.key) && !part.dropped; });
+  around_ = &measured;
+  own_within_ = false;
+  return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return is_to_be_within(part); });
 }
 
-void Parts::begin() {
+bool Parts::is_to_be_within(const Part& part) const {
+  return !part.apart && !part.dropped && (is_within(part, around_->key) || is_own(part, *around_));
+}
+
+void Parts::begin(std::uint64_t count) {
   const double begin = now_seconds();
   for (Part& part : parts_) {
-    if (!is_within(part, open_within_) || part.dropped) continue;
+    if (!is_to_be_within(part)) continue;
     const auto ready = std::find_if(open_.begin(), open_.end(), [&](const Within& one) { return one.part == &part; });
-    if (ready == open_.end()) open(part);
+    if (ready != open_.end()) continue;
+    if (is_own(part, *around_)) part.measured.fixed_count = broadcast_value(world_, count);
+    part.apart = !open(part);
+    own_within_ = own_within_ || (!part.apart && is_own(part, *around_));
   }
   for (Within& one : open_) one.begin = begin - begin_;
   taken_ = next_ = now_seconds();
   spent_ += taken_ - begin;
 }
 
-void Parts::open(Part& part) {
+bool Parts::open(Part& part) {
   const auto ranks = static_cast<std::uint64_t>(world_.local_size());
-  if (!broadcast_value(world_, part.bytes * ranks <= host_share().available_bytes / 2)) {
-    part.within.clear();
-    return;
-  }
+  if (!broadcast_value(world_, part.bytes * ranks <= host_share().available_bytes / 2)) return false;
   open_.emplace_back().part = &part;
   CaseRecord& record = open_.back().record;
-  if (broadcast_value(world_, runs_[part.of]->open(part.measured, record))) return;
+  if (broadcast_value(world_, runs_[part.of]->open(part.measured, record))) return true;
   runs_[part.of]->close(part.measured, record);
   open_.pop_back();
-  part.within.clear();
+  return false;
 }
 
 bool Parts::is_due() const {
@@ -365,15 +372,21 @@ void Parts::end_within(std::size_t finished) {
     if (one.record.outcome.status != "passed") continue;
     runs_[one.part->of]->gather(one.part->measured, one.record);
     // None if the case failed before its first repetition.
-    if (!one.record.by_rank.empty()) add_visit(*one.part, one.record, one.begin, finished, open_within_);
+    const std::string key = is_own(*one.part, *around_) ? "" : around_->key;
+    if (!one.record.by_rank.empty()) add_visit(*one.part, one.record, one.begin, finished, key);
   }
   spent_ += now_seconds() - begin;
+  close_unless([&](const Within& one) { return !is_own(*one.part, *around_); });
 }
 
 // Those that are not within `next`; null: all.
 void Parts::close_others(const Case* next) {
+  close_unless([&](const Within& one) { return next != nullptr && is_within(*one.part, next->key); });
+}
+
+template <class Stays>
+void Parts::close_unless(Stays stays) {
   const double begin = now_seconds();
-  const auto stays = [&](const Within& one) { return next != nullptr && is_within(*one.part, next->key); };
   const auto others = std::stable_partition(open_.begin(), open_.end(), stays);
   for (auto one = others; one != open_.end(); ++one) {
     runs_[one->part->of]->close(one->part->measured, one->record);

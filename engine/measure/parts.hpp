@@ -52,22 +52,22 @@ class Parts : public Between {
   // Collective, before `group` is prepared: if it needs more memory than the last one, those within cases are released.
   void enter(const Group& group);
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
-  // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
+  // to the cases of that size and is measured within them; others belong to all cases and are visited before the first.
   // Those visited least come first. Visits (before, between and after cases, and again if the samples of a visit
   // differ) are made within the budget. A part that finds it spent waits for its first visit until the run is long
   // enough, before others are visited again, at the latest until the last case: without it there is no verdict, so
   // first visits may exceed the budget.
   void visit(const Case* next, std::size_t finished);
-  // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, in
-  // repetitions of as many operations, again if they take long beside it, and returns whether to measure it again,
-  // since its ratio to them exceeds that of earlier cases. Rank 0 has the record.
+  // Collective, after the given number of measurements of `measured`: whether to measure it again, since its ratio to
+  // the part that belongs to it only exceeds that of earlier cases. Visits this part, in repetitions of as many
+  // operations, again if it takes long beside the case, unless it was measured within it. Rank 0 has the record.
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
-  // Whether parts are measured within `measured`, which comes next.
+  // Whether parts are to be measured within `measured`, which comes next and must outlive end_within().
   bool are_within(const Case& measured);
-  // Collective: prepares them, and gathers their repetitions. They stay prepared for the next case if they belong to
-  // it, too. One that cannot be prepared beside the case, or takes more than half of the memory that the case leaves,
-  // is visited like the others instead.
-  void begin() override;
+  // Collective: prepares them, those of the case only with as many operations, and gathers their repetitions. Others
+  // stay prepared for the next case if they belong to it, too. One that cannot be prepared beside the case, or takes
+  // more than half of the memory that the case leaves, is visited like the others instead.
+  void begin(std::uint64_t count) override;
   void end_within(std::size_t finished);
   bool is_due() const override;
   void take() override;
@@ -92,6 +92,7 @@ class Parts : public Between {
     double cost = 0;      // of the last visit, in seconds
     bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
+    bool apart = false;                    // not measured within cases: no room
     std::vector<std::string> within = {};  // keys of cases
     std::uint64_t bytes = 0;               // of its buffers
   };
@@ -103,14 +104,20 @@ class Parts : public Between {
   };
 
   static bool is_within(const Part& part, const std::string& key);
+  // Of the cases of one message size only, `measured` among them.
+  bool is_own(const Part& part, const Case& measured) const { return !part.shared && belongs(part, measured); }
   bool belongs(const Part& part, const Case& measured) const;
   bool is_affordable(const Part& part) const;
   bool has_budget(const Part& part) const;
   bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
-  void open(Part& part);
+  bool is_to_be_within(const Part& part) const;
+  bool open(Part& part);
   void close_others(const Case* next);
+  template <class Stays>
+  void close_unless(Stays stays);
   void visit_well(Part& part, std::size_t finished);
+  void visit_beside(Part& part, const CaseRecord& record, std::size_t finished);
   double usual_ratio() const;
   std::optional<double> ratio_to(const Part& part, const CaseRecord& record) const;
   void measure(Part& part, std::size_t finished);
@@ -128,7 +135,8 @@ class Parts : public Between {
   std::vector<double> ratios_;  // ratios of cases to the parts that belong to them only; rank 0
   bool warm_ = false;
   std::vector<Within> open_;
-  std::string open_within_;  // the case's key
+  const Case* around_ = nullptr;  // within which they are
+  bool own_within_ = false;       // its own part is among them
   std::uint64_t group_bytes_ = 0;
   double taken_ = 0;  // end of the last take()
   double next_ = 0;   // time of the next

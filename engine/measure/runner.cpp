@@ -316,16 +316,21 @@ class Run {
 
   // Measures a case, and repeats it with its parts if it takes longer than these and its neighbours suggest.
   CaseRecord measured_well(const Case& measured) {
-    const bool within = !settings_.setup_only && !energy_of_cases() && parts_.are_within(measured);
-    CaseRecord record = case_run_.measure(measured, false, within ? &parts_ : nullptr);
-    if (within) parts_.end_within(index_);
+    CaseRecord record = measured_once(measured, false);
     Case same = measured;
     same.fixed_count = broadcast_value(session_.world, record.count);
     std::uint64_t measurements = 1;
     while (parts_.stands_out(measured, record, index_, measurements)) {
-      add_measurement(record, case_run_.measure(same, true));
+      add_measurement(record, measured_once(same, true));
       record.facts["measurements"] = ++measurements;
     }
+    return record;
+  }
+
+  CaseRecord measured_once(const Case& measured, bool again) {
+    const bool within = parts_.are_within(measured) && !settings_.setup_only && !energy_of_cases();
+    CaseRecord record = case_run_.measure(measured, again, within ? &parts_ : nullptr);
+    if (within) parts_.end_within(index_);
     return record;
   }
 
