@@ -450,7 +450,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record, Between*
           decision.stop = true;
         }
       }
-      decision.between = between != nullptr && between->is_due();
+      decision.between = between != nullptr && (decision.stop || between->is_due());
     }
     decision = broadcast_value(world, decision);
     if (decision.keep) keep(timed, decision.first_begin);

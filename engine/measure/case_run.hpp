@@ -51,7 +51,7 @@ TimedPlan plan_of(const Case& measured, std::uint64_t count);
 // Merges a repeated measurement of the same case, with the same count.
 void add_measurement(CaseRecord& record, CaseRecord more);
 
-// What is measured between the repetitions of a case.
+// What is measured between the repetitions of a case: before the first, when it is due, and after the last.
 class Between {
  public:
   virtual ~Between() = default;

@@ -311,7 +311,7 @@ void Parts::add_visit(Part& part, const CaseRecord& record, double at, std::size
 
 bool Parts::are_within(const Case& measured) {
   around_ = &measured;
-  own_within_ = false;
+  begun_ = own_within_ = false;
   return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) { return is_to_be_within(part); });
 }
 
@@ -321,6 +321,7 @@ bool Parts::is_to_be_within(const Part& part) const {
 
 void Parts::begin(std::uint64_t count) {
   const double begin = now_seconds();
+  begun_ = true;
   for (Part& part : parts_) {
     if (!is_to_be_within(part)) continue;
     const auto ready = std::find_if(open_.begin(), open_.end(), [&](const Within& one) { return one.part == &part; });
@@ -367,13 +368,12 @@ void Parts::take() {
 }
 
 void Parts::end_within(std::size_t finished) {
+  if (!begun_) return;  // the case failed before
   const double begin = now_seconds();
   for (Within& one : open_) {
     if (one.record.outcome.status != "passed") continue;
     runs_[one.part->of]->gather(one.part->measured, one.record);
-    // None if the case failed before its first repetition.
-    const std::string key = is_own(*one.part, *around_) ? "" : around_->key;
-    if (!one.record.by_rank.empty()) add_visit(*one.part, one.record, one.begin, finished, key);
+    add_visit(*one.part, one.record, one.begin, finished, is_own(*one.part, *around_) ? "" : around_->key);
   }
   spent_ += now_seconds() - begin;
   close_unless([&](const Within& one) { return !is_own(*one.part, *around_); });

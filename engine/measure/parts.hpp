@@ -136,6 +136,7 @@ class Parts : public Between {
   bool warm_ = false;
   std::vector<Within> open_;
   const Case* around_ = nullptr;  // within which they are
+  bool begun_ = false;            // of this case
   bool own_within_ = false;       // its own part is among them
   std::uint64_t group_bytes_ = 0;
   double taken_ = 0;  // end of the last take()
