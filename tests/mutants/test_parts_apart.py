@@ -40,6 +40,15 @@ def beside(
     return found
 
 
+def altered_kernels(folder: Path, source: str, right: str, wrong: str) -> tuple[str, str]:
+    """The option for a benchmark's kernels with one alteration."""
+    text = (Path(__file__).parents[2] / "benchmarks" / source).read_text()
+    assert right in text
+    path = folder / "wrong.cl"
+    path.write_text(text.replace(right, wrong))
+    return "--kernel-file", str(path)
+
+
 def assert_sound(record: dict[str, Any], benchmark: str) -> None:
     """Every part was measured and its answer is right."""
     parts = record["parts"]["cases"]
@@ -65,13 +74,9 @@ def test_parts_beside_a_wrong_queue(tmp_path: Path) -> None:
 
 def test_parts_beside_a_wrong_kernel(tmp_path: Path) -> None:
     """The case's own kernel is that of the part, with one alteration."""
-    source = Path(__file__).parents[2] / "benchmarks/device/ceilings/ceilings.cl"
-    right = source.read_text()
-    wrong = right.replace("from[i] + (WORD)(key)", "from[i] - (WORD)(key)")
-    assert wrong != right
-    (tmp_path / "wrong.cl").write_text(wrong)
+    right, wrong = "from[i] + (WORD)(key)", "from[i] - (WORD)(key)"
+    altered = altered_kernels(tmp_path, "device/ceilings/ceilings.cl", right, wrong)
     run = ("ceilings", "--only", "memory/copy", "--size", "12")
-    altered = ("--kernel-file", str(tmp_path / "wrong.cl"))
     assert_sound(beside(tmp_path, 1, "pocl", *run, *altered, "--parts", MEMORY), "ceilings")
 
 
@@ -117,12 +122,9 @@ def test_parts_of_a_message_size_are_within_its_cases(tmp_path: Path) -> None:
 
 def test_parts_within_no_case_after_a_wrong_one(tmp_path: Path) -> None:
     """They stay prepared from case to case; scale fails before any repetition."""
-    source = Path(__file__).parents[2] / "benchmarks/hpcc/stream/nd_range.cl"
-    right = source.read_text()
-    wrong = right.replace("STORE(&b[i], (DATA_TYPE)j", "STORE(&b[i], -(DATA_TYPE)j")
-    assert wrong != right
-    (tmp_path / "wrong.cl").write_text(wrong)
-    run = ("stream", "--elements", "4096", "--kernel-file", str(tmp_path / "wrong.cl"))
+    right, wrong = "STORE(&b[i], (DATA_TYPE)j", "STORE(&b[i], -(DATA_TYPE)j"
+    altered = altered_kernels(tmp_path, "hpcc/stream/nd_range.cl", right, wrong)
+    run = ("stream", "--elements", "4096", *altered)
     parts = ("--parts", f"{MEMORY} within=copy,scale,add")
     record = beside(tmp_path, 1, "pocl", *run, *parts, status=None)
     assert [case["key"] for case in record["cases"] if case["outcome"]["status"] != "passed"] == [
