@@ -17,6 +17,6 @@ struct BuildInfo {
 const BuildInfo& build_info();
 
 // Version of the record's layout. Major: readers of the old layout would misread the new one; minor: additions.
-inline constexpr const char* schema_version = "1.5.0";
+inline constexpr const char* schema_version = "1.6.0";
 
 }  // namespace plumb

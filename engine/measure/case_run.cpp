@@ -414,7 +414,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record, Between*
   } decision{false, false, false, between != nullptr, 0};
   const auto take_between = [&] {
     const double before = now_seconds();
-    if (decision.between) between->take();
+    if (decision.between) between->take(slowest.size());
     aside += now_seconds() - before;
   };
   take_between();

@@ -57,7 +57,7 @@ class Between {
   virtual ~Between() = default;
   virtual void begin(std::uint64_t count) = 0;  // collective, before the first repetition, of `count` operations
   virtual bool is_due() const = 0;              // rank 0
-  virtual void take() = 0;                      // collective
+  virtual void take(std::size_t kept) = 0;      // collective; after so many kept repetitions, valid on rank 0
 };
 
 class CaseRun {

@@ -251,7 +251,8 @@ double Parts::usual_ratio() const {
 
 bool Parts::has_budget(const Part& part) const {
   const double least = part.visits.empty() ? least_seconds : least_seconds_again;
-  return spent_ + part.cost < std::max(least, most_share * (now_seconds() - begin_));
+  const double cost = part.visits.empty() ? 0 : part.visits.back().cost;
+  return spent_ + cost < std::max(least, most_share * (now_seconds() - begin_));
 }
 
 // For another visit: none waits for its first one.
@@ -286,9 +287,9 @@ void Parts::measure(Part& part, std::size_t finished) {
   const double begin = now_seconds();
   const CaseRecord record = runs_[part.of]->measure(part.measured);
   take_outcome(part, record);
-  if (!part.dropped) add_visit(part, record, begin - begin_, finished, "");
-  part.cost = now_seconds() - begin;
-  spent_ += part.cost;
+  const double cost = now_seconds() - begin;
+  if (!part.dropped) add_visit(part, record, {.at = begin - begin_, .finished = finished, .cost = cost});
+  spent_ += cost;
 }
 
 void Parts::take_outcome(Part& part, const CaseRecord& record) {
@@ -299,9 +300,9 @@ void Parts::take_outcome(Part& part, const CaseRecord& record) {
   part.validation = record.validation;
 }
 
-void Parts::add_visit(Part& part, const CaseRecord& record, double at, std::size_t finished,
-                      const std::string& within) {
-  Visit visit{at, finished, record.count, of_one_count(slowest_of_each(record.by_rank), record.count), {}, within};
+void Parts::add_visit(Part& part, const CaseRecord& record, Visit visit) {
+  visit.count = record.count;
+  visit.seconds = of_one_count(slowest_of_each(record.by_rank), record.count);
   double all = 0;
   for (const auto& [name, value] : record.tallies) all += value;
   for (const auto& [name, value] : record.tallies)
@@ -326,8 +327,10 @@ void Parts::begin(std::uint64_t count) {
     if (!is_to_be_within(part)) continue;
     const auto ready = std::find_if(open_.begin(), open_.end(), [&](const Within& one) { return one.part == &part; });
     if (ready != open_.end()) continue;
+    const double before = now_seconds();
     if (is_own(part, *around_)) part.measured.fixed_count = broadcast_value(world_, count);
     part.apart = !open(part);
+    if (!part.apart) open_.back().cost = now_seconds() - before;
     own_within_ = own_within_ || (!part.apart && is_own(part, *around_));
   }
   for (Within& one : open_) one.begin = begin - begin_;
@@ -351,14 +354,13 @@ bool Parts::is_due() const {
 }
 
 // As many repetitions of each as the time since the last ones allows, after long repetitions of the case.
-void Parts::take() {
+void Parts::take(std::size_t kept) {
   if (open_.empty()) return;
   constexpr int most_in_a_row = 8;
   const double begin = now_seconds(), allowed = share_within * (begin - taken_);
   bool again = true;
   for (int round = 0; round < most_in_a_row && again; ++round) {
-    for (Within& one : open_)
-      if (one.record.outcome.status == "passed") runs_[one.part->of]->sample(one.part->measured, one.record);
+    for (Within& one : open_) sample(one, kept);
     const double cost = now_seconds() - begin;
     again = broadcast_value(world_, cost * (round + 2) < allowed * (round + 1));
   }
@@ -367,13 +369,25 @@ void Parts::take() {
   spent_ += taken_ - begin;
 }
 
+void Parts::sample(Within& one, std::size_t kept) {
+  if (one.record.outcome.status != "passed") return;
+  const double begin = now_seconds();
+  if (runs_[one.part->of]->sample(one.part->measured, one.record)) one.kept.push_back(kept);
+  one.cost += now_seconds() - begin;
+}
+
 void Parts::end_within(std::size_t finished) {
   if (!begun_) return;  // the case failed before
   const double begin = now_seconds();
   for (Within& one : open_) {
     if (one.record.outcome.status != "passed") continue;
     runs_[one.part->of]->gather(one.part->measured, one.record);
-    add_visit(*one.part, one.record, one.begin, finished, is_own(*one.part, *around_) ? "" : around_->key);
+    add_visit(*one.part, one.record,
+              {.at = one.begin,
+               .finished = finished,
+               .kept = std::exchange(one.kept, {}),
+               .within = is_own(*one.part, *around_) ? "" : around_->key,
+               .cost = std::exchange(one.cost, 0)});
   }
   spent_ += now_seconds() - begin;
   close_unless([&](const Within& one) { return !is_own(*one.part, *around_); });
@@ -389,8 +403,10 @@ void Parts::close_unless(Stays stays) {
   const double begin = now_seconds();
   const auto others = std::stable_partition(open_.begin(), open_.end(), stays);
   for (auto one = others; one != open_.end(); ++one) {
+    const double before = now_seconds();
     runs_[one->part->of]->close(one->part->measured, one->record);
     take_outcome(*one->part, one->record);
+    if (!one->part->visits.empty()) one->part->visits.back().cost += now_seconds() - before;
   }
   open_.erase(others, open_.end());
   spent_ += now_seconds() - begin;
@@ -405,6 +421,8 @@ Json Parts::json() const {
                         {"after_cases", visit.finished},
                         {"count", visit.count},
                         {"seconds", numbers(visit.seconds)},
+                        {"after_repetitions", visit.kept},
+                        {"cost_s", visit.cost},
                         {"within", visit.within.empty() ? Json(nullptr) : Json(visit.within)},
                         {"shares", visit.shares}});
     }

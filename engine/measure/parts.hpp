@@ -42,7 +42,7 @@ class Parts : public Between {
   // Budget: this share of the run so far, or these seconds, of first visits and of others, whichever is larger.
   static constexpr double most_share = 0.15, least_seconds = 0.3, least_seconds_again = 0.1;
   // Of a case, for the parts within it.
-  static constexpr double share_within = 0.1;
+  static constexpr double share_within = 0.09;
   // Between them: a case's first repetition after them finds other data in the caches, and must be one of many.
   static constexpr double seconds_apart = 0.05;
 
@@ -70,7 +70,7 @@ class Parts : public Between {
   void begin(std::uint64_t count) override;
   void end_within(std::size_t finished);
   bool is_due() const override;
-  void take() override;
+  void take(std::size_t kept) override;
   // Rank 0.
   Json json() const;
 
@@ -80,8 +80,10 @@ class Parts : public Between {
     std::size_t finished = 0;  // number of cases before it
     std::uint64_t count = 1;
     std::vector<double> seconds;           // of one count, the slowest rank of each repetition
+    std::vector<std::size_t> kept;         // of each: the case's repetitions before it; empty beside cases
     std::map<std::string, double> shares;  // share of each component in the part's time
-    std::string within;                    // key of the case; "" = beside cases
+    std::string within;                    // key of the case; "" = beside cases, or within those it belongs to only
+    double cost = 0;                       // seconds, with preparation and validation
   };
   struct Part {
     std::size_t of = 0;  // index of the benchmark
@@ -89,7 +91,6 @@ class Parts : public Between {
     Outcome outcome = {};
     Json validation = nullptr;
     std::vector<Visit> visits = {};
-    double cost = 0;      // of the last visit, in seconds
     bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
     bool apart = false;                    // not measured within cases: no room
@@ -100,7 +101,9 @@ class Parts : public Between {
   struct Within {
     Part* part = nullptr;
     CaseRecord record = {};
-    double begin = 0;  // seconds since the run began
+    std::vector<std::size_t> kept = {};  // repetitions of the case before each of its own
+    double begin = 0;                    // seconds since the run began
+    double cost = 0;                     // seconds for this case
   };
 
   static bool is_within(const Part& part, const std::string& key);
@@ -113,6 +116,7 @@ class Parts : public Between {
   void warm_up(const Case& next);
   bool is_to_be_within(const Part& part) const;
   bool open(Part& part);
+  void sample(Within& one, std::size_t kept);
   void close_others(const Case* next);
   template <class Stays>
   void close_unless(Stays stays);
@@ -122,7 +126,7 @@ class Parts : public Between {
   std::optional<double> ratio_to(const Part& part, const CaseRecord& record) const;
   void measure(Part& part, std::size_t finished);
   void take_outcome(Part& part, const CaseRecord& record);
-  void add_visit(Part& part, const CaseRecord& record, double at, std::size_t finished, const std::string& within);
+  static void add_visit(Part& part, const CaseRecord& record, Visit visit);
 
   World& world_;
   BareDevice device_;

@@ -17,6 +17,7 @@ from math import exp
 
 from plumbline.judge.beside import basis_of, beside_parts, earlier_ratios
 from plumbline.judge.efficiency import Efficiency, efficiencies
+from plumbline.judge.parts import Identity, identity_of
 from plumbline.judge.promise import conditions_of, judge_cases
 from plumbline.judge.sequence import IN_DOUBT, verdict_of_launches, verdict_of_most
 from plumbline.judge.state import StateOfMachine, state_of
@@ -156,9 +157,9 @@ def _is_alike(earlier: Record, record: Record) -> bool:
     return earlier.parameters == record.parameters and _measured(earlier) == _measured(record)
 
 
-def _measured(record: Record) -> set[tuple[str, str]]:
+def _measured(record: Record) -> set[Identity]:
     parts = record.parts.cases if record.parts else []
-    return {(one.benchmark, one.key) for one in parts if one.visits}
+    return {identity_of(one) for one in parts if one.visits}
 
 
 def _new(launches: int) -> str:

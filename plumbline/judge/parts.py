@@ -34,7 +34,8 @@ _SMALLEST_LOG, _LARGEST_LOG = 12, 36  # of an array of ceilings
 _LONGEST_LINK_LOG = 24
 _LONGEST_MESSAGE = 2**22  # of links; times of longer ones are in proportion
 _MOST_SIZES = 4  # of arrays in one run
-_LONGEST_CASE, _ALL_CASES = 1.5, 3.0  # seconds, at least, of one case and of all
+# Seconds, at least, of one case and of all, by what judges them.
+_BY_LIMITS, _BY_CALLS = (1.5, 3.0), (0.05, 1.0)
 _COMPUTES, _ONLY_COMPUTES = 0.5, 16.0  # flops a byte, from which arithmetic, or it alone, may bound
 _LONG_BYTES, _LONG_FLOPS = 2**22, 2**26  # of an operation
 _MOST_PASSES = 4  # launches of a limit's repetition of random updates
@@ -139,18 +140,19 @@ def _of_yardstick(yardstick: Yardstick, planned: Planned) -> Iterator[str]:
 
 
 def least_time(parts: str, cases: int) -> float | None:
-    """Seconds for which each case is measured at least, if limits of a device judge it.
+    """Seconds for which each case is measured at least, if parts judge it.
 
-    These do not meet the same moments of the machine as the case, so it must meet several. Calls
-    like a transport's are measured beside each case instead.
+    Limits of a device may not meet the same moments of the machine as the case, so it must meet
+    several. Calls like a transport's are measured within the case, and take little of its time.
     """
-    if CEILINGS not in parts or not cases:
+    if not parts or not cases:
         return None
-    return min(_LONGEST_CASE, _ALL_CASES / cases)
+    of_one, of_all = _BY_LIMITS if CEILINGS in parts else _BY_CALLS
+    return min(of_one, of_all / cases)
 
 
 def _accumulators(device: Mapping[str, Any]) -> int:
-    each = 2048 * 8 if device.get("type") == "gpu" else 1024
+    each = 1024 * 8 if device.get("type") == "gpu" else 1024
     return max(4, ceil(int(device.get("compute_units", 1)) * each / 4096)) * 4096
 
 
@@ -301,6 +303,15 @@ class _Times:
 
     def at(self, level: str) -> float:
         return float(getattr(self.level, level))
+
+
+Identity = tuple[str, str, str]  # benchmark, key, size and work
+
+
+def identity_of(part: PartCase) -> Identity:
+    """What was measured: times of parts compare between launches if this is the same."""
+    size = part.parameters.get("size", part.parameters.get("replications", ""))
+    return part.benchmark, part.key, f"{size} {part.work}"
 
 
 def in_situ(record: Record, case: Case) -> InSitu | None:

@@ -15,12 +15,12 @@ from math import exp, log, sqrt
 from statistics import fmean, median, stdev
 
 from plumbline.base.distributions import student_quantile
+from plumbline.judge.parts import Identity, identity_of
 from plumbline.record.expectations import State
 from plumbline.record.record import PartCase, Record
 
 FEWEST = 4  # launches of a history
 SMALLEST = 1.05  # ratio; smaller deviations are usual
-_Key = tuple[str, str, str]  # benchmark, key, options
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class StateOfMachine:
 def state_of(record: Record, history: Sequence[Record]) -> StateOfMachine:
     """The parts of ``record`` against ``history``: earlier records of the same conditions."""
     own = _medians(record)
-    before: dict[_Key, list[float]] = {}
+    before: dict[Identity, list[float]] = {}
     for earlier in history:
         for key, seconds in _medians(earlier).items():
             before.setdefault(key, []).append(seconds)
@@ -71,18 +71,13 @@ def _parts(record: Record) -> list[PartCase]:
     return [one for one in record.parts.cases if one.visits and one.outcome.status == "passed"]
 
 
-def _key(part: PartCase) -> _Key:
-    size = part.parameters.get("size", part.parameters.get("replications", ""))
-    return part.benchmark, part.key, str(size)
-
-
-def _medians(record: Record) -> dict[_Key, float]:
+def _medians(record: Record) -> dict[Identity, float]:
     """Seconds of one count of each part: the median over all of its visits."""
     found = {}
     for part in _parts(record):
         samples = [second for visit in part.visits for second in visit.seconds]
         if samples and median(samples) > 0:
-            found[_key(part)] = median(samples)
+            found[identity_of(part)] = median(samples)
     return found
 
 
@@ -108,18 +103,18 @@ def _beyond(seconds: float, before: Sequence[float]) -> int:
     return sum(seconds > one if slower else seconds < one for one in before)
 
 
-def _name(key: _Key) -> str:
+def _name(key: Identity) -> str:
     """A part in words: ``relay of 1024 B``, ``memory/copy``."""
     words = key[1].split("/")
     return f"{words[1]} of {words[2]} B" if key[0] == "links" else key[1]
 
 
-def _of_case(record: Record, key: str, states: Mapping[_Key, State]) -> State:
+def _of_case(record: Record, key: str, states: Mapping[Identity, State]) -> State:
     case = next(one for one in record.cases if one.key == key)
     own = [
-        states[_key(part)]
+        states[identity_of(part)]
         for part in _parts(record)
-        if _key(part) in states
+        if identity_of(part) in states
         and all(
             part.labels[name] == case.labels.get(name)
             for name in ("message_bytes", "ring")
@@ -134,7 +129,9 @@ def _of_case(record: Record, key: str, states: Mapping[_Key, State]) -> State:
 
 
 def _sentence(
-    states: Mapping[_Key, State], moved: Sequence[Moved], before: Mapping[_Key, Sequence[float]]
+    states: Mapping[Identity, State],
+    moved: Sequence[Moved],
+    before: Mapping[Identity, Sequence[float]],
 ) -> str:
     launches = max((len(before[key]) for key in states if key in before), default=0)
     if launches < FEWEST:

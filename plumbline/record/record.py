@@ -491,7 +491,9 @@ class PartVisit(Timed):
     """One visit of a part, ``at_s`` after the start of the run and after ``after_cases`` cases.
 
     ``seconds`` of one count, the slowest rank of each repetition; ``shares`` of its components.
-    ``within``: the case between whose repetitions it was, if any.
+    ``within``: the case between whose repetitions it was, if any. ``after_repetitions``: of each
+    of ``seconds``, how many of the case's repetitions were kept before, in the same measurement.
+    ``cost_s``: with preparation and validation.
     """
 
     at_s: Seconds
@@ -499,6 +501,8 @@ class PartVisit(Timed):
     within: str | None = None
     count: Count
     seconds: list[Seconds]
+    after_repetitions: list[Count] = []
+    cost_s: Seconds | None = None
     shares: dict[str, float] = {}
 
 

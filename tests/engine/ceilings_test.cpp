@@ -71,8 +71,8 @@ TEST(Ceilings, ArithmeticIsExact) {
   for (const ScalarType type : types) {
     const Steps steps = steps_of(type);
     EXPECT_EQ(steps.b1 * steps.a2 + steps.b2, 1);
-    for (const std::uint64_t index : {0u, 1u, 77u, 4095u}) {
-      const double start = start_of(1, 2, index, type);
+    for (const std::uint64_t number : {0u, 1u, 77u, 4095u}) {
+      const double start = start_of(1, 2, number, type) + shift_of(number);
       double x = start;
       for (std::uint32_t pair = 0; pair < pairs_of_steps; ++pair) {
         for (const double step : {x * steps.a1, x = x * steps.a1 + steps.b1, x * steps.a2, x * steps.a2 + steps.b2})
@@ -92,6 +92,14 @@ TEST(Ceilings, StartsDifferByRankAndIndex) {
     EXPECT_NE(start_of(1, 0, 7, type), start_of(1, 1, 7, type));
     EXPECT_FALSE(starts.contains(0));
   }
+}
+
+TEST(Ceilings, StartsAreShiftedInEachRepetition) {
+  std::set<double> shifts;
+  for (std::uint64_t repetition = 9; repetition < 9 + 256; ++repetition) shifts.insert(shift_of(repetition));
+  EXPECT_EQ(shifts.size(), 256u);
+  const double highest = -2000 + 512 + *shifts.rbegin() + pairs_of_steps;
+  EXPECT_LT(highest, 2048);
 }
 
 TEST(Ceilings, CasesSayTheirWork) {

@@ -90,9 +90,16 @@ def test_parts_within_a_case(tmp_path: Path, ranks: int) -> None:
     assert_sound(record, "ceilings")
     copy, read = record["parts"]["cases"]
     assert [visit["within"] for visit in copy["visits"]] == ["copy", "scale"]
-    assert all(len(visit["seconds"]) >= 2 for visit in copy["visits"])
+    for visit in copy["visits"]:
+        assert len(visit["seconds"]) >= 2
+        places = visit["after_repetitions"]
+        assert (places[0], places[-1], len(places)) == (0, 40, len(visit["seconds"]))
+        assert sorted(places) == places
     assert {visit["within"] for visit in read["visits"]} == {None}
-    assert record["parts"]["spent_s"] < record["parts"]["run_s"]
+    assert all(visit["after_repetitions"] == [] for visit in read["visits"])
+    costs = [visit["cost_s"] for part in record["parts"]["cases"] for visit in part["visits"]]
+    assert min(costs) > 0
+    assert sum(costs) < record["parts"]["spent_s"] < record["parts"]["run_s"]
 
 
 def test_parts_within_a_wrong_case_end_with_it(tmp_path: Path) -> None:

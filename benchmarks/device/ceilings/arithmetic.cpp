@@ -29,7 +29,7 @@ Kind kind_of(const Case& measured) {
 
 class ArithmeticPart : public Part {
  public:
-  ArithmeticPart(Session& session, const Case& measured)
+  ArithmeticPart(Session& session, const Case& measured, std::uint64_t rank)
       : kind_(kind_of(measured)),
         layout_(layout_of(session.device.info())),
         numbers_(measured.items_to_check),
@@ -37,10 +37,9 @@ class ArithmeticPart : public Part {
         slide_(session.device.info()),
         start_(slide_.source_room(length_) / size_of(kind_.numbers)),
         bytes_(slide_.target_room(length_)),
-        seed_(session.seed),
-        rank_(static_cast<std::uint64_t>(session.world.rank())),
         queue_(session.device.make_queue()) {
     kind_.matrix ? build_products(session) : build_arithmetic(session);
+    for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(session.seed, rank, i, kind_.starts);
     from_ = session.device.allocate(slide_.source_room(length_), session.memory);
     to_ = session.device.allocate(bytes_.size(), session.memory);
     set_arguments(kind_.matrix ? factors_of(kind_.inner) : steps_of(kind_.numbers));
@@ -48,8 +47,9 @@ class ArithmeticPart : public Part {
 
   // Other numbers each time: results of an earlier repetition would be right again.
   void reset(std::uint64_t) override {
-    seed_ = mix64(seed_);
-    for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(seed_, rank_, i, kind_.starts);
+    const double more = shift_of(resets_ + 1) - shift_of(resets_);
+    ++resets_;
+    for (double& start : start_) start += more;
     store_scalars(start_, kind_.numbers, std::span(bytes_).first(from_->size()));
     queue_->write(bytes_.data(), whole(*from_));
     std::fill(bytes_.begin(), bytes_.end(), poison_byte);
@@ -125,7 +125,7 @@ class ArithmeticPart : public Part {
   Slide slide_;
   std::vector<double> start_;
   std::vector<std::byte> bytes_;
-  std::uint64_t seed_, rank_;
+  std::uint64_t resets_ = 0;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;
@@ -142,7 +142,7 @@ std::string products_options(const std::string& type, int generation) {
 }
 
 std::unique_ptr<Part> make_arithmetic(Session& session, const Case& measured) {
-  return std::make_unique<ArithmeticPart>(session, measured);
+  return std::make_unique<ArithmeticPart>(session, measured, static_cast<std::uint64_t>(session.world.rank()));
 }
 
 }  // namespace plumb::ceilings

@@ -98,4 +98,9 @@ constexpr double start_of(std::uint64_t seed, std::uint64_t rank, std::uint64_t 
   return -2000 + static_cast<double>(word % 512) + fraction;
 }
 
+// What is added to all starts of the repetition: another one in each of 256 consecutive ones; at most 255.
+constexpr double shift_of(std::uint64_t repetition) {
+  return static_cast<double>(repetition * 89 % 256);
+}
+
 }  // namespace plumb::ceilings
