@@ -23,7 +23,7 @@ constexpr std::uint64_t longest_loop = 1u << 24;
 constexpr int most_probes = 3;            // of one loop length
 constexpr double fewest_operations = 20;  // operations per sample, within longest_sample
 constexpr double longest_probing = 0.1;   // seconds
-constexpr double surprise = 0.1;          // a repetition faster than all validated ones by this share is validated, too
+constexpr double far_too_long = 2;        // times the longest sample
 constexpr std::size_t most_lives = 4096;  // per phase, reported of the last repetition
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -143,9 +143,20 @@ void CaseRun::forget_samples() {
   tallies_.clear();
 }
 
+bool Surprises::take(const std::vector<double>& seconds) {
+  constexpr double least = 0.1;  // by this share
+  fastest_.resize(seconds.size(), std::numeric_limits<double>::infinity());
+  const bool found = !std::equal(seconds.begin(), seconds.end(), fastest_.begin(),
+                                 [](double now, double fastest) { return now >= (1 - least) * fastest; });
+  for (std::size_t rank = 0; found && rank < seconds.size(); ++rank)
+    fastest_[rank] = std::min(fastest_[rank], seconds[rank]);
+  return found;
+}
+
 bool CaseRun::open(const Case& measured, CaseRecord& record) {
   repetition_ = 0;
   forget();
+  surprises_ = {};
   return prepare(measured, record) && warm_up(measured, record);
 }
 
@@ -153,7 +164,16 @@ bool CaseRun::sample(const Case& measured, CaseRecord& record) {
   Timed timed(plan_of(measured, record.count));
   if (!repeat(measured, record, timed, false)) return false;
   keep(timed, sample_.begin);
+  const std::vector<double> seconds = gather_values(session_.world, sample_.seconds);
+  if (broadcast_value(session_.world, settings_.validate && session_.world.rank() == 0 && surprises_.take(seconds)))
+    validate_between(measured, record.count);
   return true;
+}
+
+// The next reset may send to a rank that still looks at what has come: none begins before all have looked.
+void CaseRun::validate_between(const Case& measured, std::uint64_t count) {
+  validate(measured, count);
+  session_.world.barrier();
 }
 
 void CaseRun::gather(const Case& measured, CaseRecord& record) {
@@ -318,8 +338,9 @@ bool CaseRun::warm_up(const Case& measured, CaseRecord& record) {
 }
 
 // Seconds of the slowest rank for a loop, the minimum of a few probes, as one disturbed probe would fix a loop far too
-// short. Valid on rank 0; none if a repetition failed.
+// short; of one if it is far too long, disturbed or not. Valid on rank 0; none if a repetition failed.
 std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, std::uint64_t count) {
+  const double enough = far_too_long * std::max(settings_.target_sample, settings_.longest_sample);
   double best = std::numeric_limits<double>::infinity(), spent = 0;
   bool again = true;
   for (int probes = 0; probes < most_probes && again; ++probes) {
@@ -329,7 +350,7 @@ std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, s
     for (const double seconds : gather_values(session_.world, sample_.seconds)) slowest = std::max(slowest, seconds);
     best = std::min(best, slowest);
     spent += slowest;
-    again = broadcast_value(session_.world, spent < longest_probing);
+    again = broadcast_value(session_.world, spent < longest_probing && slowest < enough);
   }
   return best;
 }
@@ -374,28 +395,6 @@ bool CaseRun::measure_watched(const Case& measured, CaseRecord& record, Between*
   return whole;
 }
 
-namespace {
-
-// Repetitions in which a rank is faster than in all that were validated. Rates are those of each rank's fastest: what
-// it left out would be its speed.
-class Surprises {
- public:
-  explicit Surprises(int ranks) : fastest_(static_cast<std::size_t>(ranks), std::numeric_limits<double>::infinity()) {}
-  // Whether a repetition, by seconds of each rank, is one. It must be validated then.
-  bool take(const std::vector<double>& seconds) {
-    const bool found = !std::equal(seconds.begin(), seconds.end(), fastest_.begin(),
-                                   [](double now, double fastest) { return now >= (1 - surprise) * fastest; });
-    for (std::size_t rank = 0; found && rank < seconds.size(); ++rank)
-      fastest_[rank] = std::min(fastest_[rank], seconds[rank]);
-    return found;
-  }
-
- private:
-  std::vector<double> fastest_;  // validated, by rank
-};
-
-}  // namespace
-
 bool CaseRun::measure_samples(const Case& measured, CaseRecord& record, Between* between) {
   World& world = session_.world;
   const bool once = is_once(measured);
@@ -407,7 +406,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record, Between*
   EnergyMeter::Rest rest(energy_);
   const double begin = now_seconds();
   double aside = 0;  // seconds of anything else
-  Surprises surprises(world.size());
+  Surprises surprises;
   struct Decision {
     bool keep, stop, validate, between;
     double first_begin;
@@ -456,8 +455,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record, Between*
     if (decision.keep) keep(timed, decision.first_begin);
     if (decision.validate && !decision.stop) {
       const double before = now_seconds();
-      validate(measured, record.count);
-      world.barrier();  // the next reset may send to a rank that still looks at what has come
+      validate_between(measured, record.count);
       aside += now_seconds() - before;
     }
     take_between();

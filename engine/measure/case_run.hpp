@@ -60,6 +60,17 @@ class Between {
   virtual void take(std::size_t kept) = 0;      // collective; after so many kept repetitions, valid on rank 0
 };
 
+// Repetitions in which a rank is faster by a tenth than in all that were validated. Rates are those of each rank's
+// fastest: what it left out would be its speed.
+class Surprises {
+ public:
+  // Whether a repetition, by seconds of each rank, is one. It must be validated then.
+  bool take(const std::vector<double>& seconds);
+
+ private:
+  std::vector<double> fastest_;  // validated, by rank
+};
+
 class CaseRun {
  public:
   // energy: null to measure none.
@@ -117,6 +128,7 @@ class CaseRun {
   Json energy_of_region(const Case& measured, const CaseRecord& record, std::uint64_t count);
   void keep(const Timed& timed, double first_begin);
   void validate(const Case& measured, std::uint64_t count);
+  void validate_between(const Case& measured, std::uint64_t count);
   void gather_samples(CaseRecord& record);
   void gather_parts(CaseRecord& record, const Case& measured);
   void gather_findings(const Case& measured, CaseRecord& record);
@@ -137,6 +149,7 @@ class CaseRun {
   std::map<std::string, PhaseTimes> phases_;
   std::map<std::string, double> tallies_;
   Findings findings_;
+  Surprises surprises_;  // of a case measured in pieces
 };
 
 }  // namespace plumb

@@ -40,9 +40,9 @@ std::vector<PartsOf> parse_parts(const std::string& text);
 class Parts : public Between {
  public:
   // Budget: this share of the run so far, or these seconds, of first visits and of others, whichever is larger.
-  static constexpr double most_share = 0.15, least_seconds = 0.3, least_seconds_again = 0.1;
+  static constexpr double most_share = 0.12, least_seconds = 0.3, least_seconds_again = 0.1;
   // Of a case, for the parts within it.
-  static constexpr double share_within = 0.09;
+  static constexpr double share_within = 0.07;
   // Between them: a case's first repetition after them finds other data in the caches, and must be one of many.
   static constexpr double seconds_apart = 0.05;
 

@@ -35,7 +35,7 @@ _LONGEST_LINK_LOG = 24
 _LONGEST_MESSAGE = 2**22  # of links; times of longer ones are in proportion
 _MOST_SIZES = 4  # of arrays in one run
 # Seconds, at least, of one case and of all, by what judges them.
-_BY_LIMITS, _BY_CALLS = (1.5, 3.0), (0.05, 1.0)
+_BY_LIMITS, _BY_CALLS = (1.5, 3.6), (0.05, 1.0)
 _COMPUTES, _ONLY_COMPUTES = 0.5, 16.0  # flops a byte, from which arithmetic, or it alone, may bound
 _LONG_BYTES, _LONG_FLOPS = 2**22, 2**26  # of an operation
 _MOST_PASSES = 4  # launches of a limit's repetition of random updates

@@ -140,3 +140,18 @@ def test_parts_within_no_case_after_a_wrong_one(tmp_path: Path) -> None:
     assert_sound(record, "ceilings")
     (part,) = record["parts"]["cases"]
     assert [visit["within"] for visit in part["visits"]] == ["copy", "add"]
+
+
+@pytest.mark.parametrize("within", ["", " within=copy,scale"])
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_parts_that_leave_out_repetitions_are_seen(tmp_path: Path, ranks: int, within: str) -> None:
+    """Whether after the first repetition, or in the third alone, which is the fastest by its clock."""
+    run = ("stream", "--runtime", "native", "--elements", "4096", "--repetitions", "400")
+    limits = ("memory/copy", "flops/float")
+    options = f"only={','.join(limits)} size=12 accumulators=4096"
+    parts = f"mutant-repetitions-ceilings {options}{within}"
+    record = beside(tmp_path, ranks, "native", *run, "--parts", parts, status="passed")
+    outcomes = {part["key"]: part["outcome"] for part in record["parts"]["cases"]}
+    ways = ("stale", "dead", "middle") if ranks == 1 else ("stale", "dead", "middle", "rank")
+    assert set(outcomes) == {f"{way}/{key}" for way in ways for key in limits}
+    assert {outcome["status"] for outcome in outcomes.values()} == {"failed"}, outcomes

@@ -101,14 +101,11 @@ class OverRepetitions : public Base {
     return groups;
   }
   void prepare_group(Session& session, const Group& group, Timed& timed) override {
-    state_ = {&failures().front(), {}};
-    device_.emplace(session.device, [this](std::unique_ptr<Queue> queue) {
-      return std::make_unique<FailingQueue>(std::move(queue), state_);
-    });
-    session_.emplace(Session{session.world, *device_, session.transport, session.memory, session.seed});
+    take_from(session);
     Base::prepare_group(*session_, group, timed);
   }
-  void prepare(Session&, const Case& measured) override {
+  void prepare(Session& session, const Case& measured) override {
+    if (!session_) take_from(session);  // of a part, which has no group
     for (const Failure& way : failures())
       if (way.name == measured.labels.at("fails").get<std::string>()) state_ = {&way, {}};
     Base::prepare(*session_, measured);
@@ -136,6 +133,14 @@ class OverRepetitions : public Base {
   }
 
  private:
+  void take_from(Session& session) {
+    state_ = {&failures().front(), {}};
+    device_.emplace(session.device, [this](std::unique_ptr<Queue> queue) {
+      return std::make_unique<FailingQueue>(std::move(queue), state_);
+    });
+    session_.emplace(Session{session.world, *device_, session.transport, session.memory, session.seed});
+  }
+
   FailingState state_;
   std::map<std::string, std::uint64_t> runs_;
   std::optional<SpoiledDevice> device_;

@@ -72,7 +72,7 @@ class ArithmeticPart : public Part {
     load_scalars(bytes_, kind_.numbers, is);
     Findings findings("start + pairs of steps, which is exact");
     findings.compare_left(
-        slide_, length_, size, count, [](const Slide::Rest&) {}, [&](std::uint64_t i) { return is[i]; },
+        slide_, length_, size, count, length_, [](std::size_t, std::size_t) {}, [&](std::uint64_t i) { return is[i]; },
         [&](std::uint64_t later) {
           return
               [starts = &start_[slide_.source(later) / size]](std::uint64_t i) { return starts[i] + pairs_of_steps; };

@@ -83,7 +83,7 @@ Group Ceilings::memory_group() const {
   }
   group.largest_buffer_bytes = Slide().target_room(bytes);
   group.device_bytes = 2 * group.largest_buffer_bytes;
-  group.host_bytes = staging_bytes + bytes;
+  group.host_bytes = staging_bytes;
   return group;
 }
 

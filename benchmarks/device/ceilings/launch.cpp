@@ -162,7 +162,7 @@ class LinkPart : public Part {
     if (!reads_) return staging_.check_left(*device_, slide_, length_, count, reference, should_be);
     Findings findings(reference);
     findings.compare_left(
-        slide_, length_, sizeof(std::uint64_t), count, [](const Slide::Rest&) {},
+        slide_, length_, sizeof(std::uint64_t), count, length_, [](std::size_t, std::size_t) {},
         [&](std::uint64_t i) { return host_words()[i]; }, should_be);
     return findings.all();
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/data.hpp"
 #include "core/scalar.hpp"
 #include "measure/benchmark.hpp"
 #include "measure/slide.hpp"
@@ -100,16 +101,20 @@ class Findings {
 
   // Compares the remaining results, of `length` bytes each, of `count` operations that slide, in items of `item` bytes:
   // item i of the destination is is(i), item i of the operation followed by `later` others should be
-  // should_be(later)(i). The remainder of each operation before the last counts as one item. fetch(rest) is called
-  // before its items.
+  // should_be(later)(i). The remainder of each operation before the last counts as one item. fetch(begin, size) is
+  // called before the items of these bytes, of which there are at most `most`.
   template <class Fetch, class Is, class ShouldBe>
-  void compare_left(const Slide& slide, std::size_t length, std::size_t item_bytes, std::uint64_t count, Fetch fetch,
-                    Is is, ShouldBe should_be) {
+  void compare_left(const Slide& slide, std::size_t length, std::size_t item_bytes, std::uint64_t count,
+                    std::size_t most, Fetch fetch, Is is, ShouldBe should_be) {
     const auto compare_rest = [&](const Slide::Rest& rest) {
-      fetch(rest);
       const std::uint64_t first = slide.target(rest.later) / item_bytes;
       const auto item = should_be(rest.later);
-      compare(rest.begin / item_bytes, rest.size / item_bytes, is, [&](std::uint64_t i) { return item(i - first); });
+      const std::size_t end = rest.begin + rest.size;
+      for (std::size_t begin = rest.begin; begin < end; begin += most) {
+        const std::size_t size = std::min(most, end - begin);
+        fetch(begin, size);
+        compare(begin / item_bytes, size / item_bytes, is, [&](std::uint64_t i) { return item(i - first); });
+      }
       if (rest.later > 0) found_.items_checked -= rest.size / item_bytes - 1;
     };
     slide.each_run(length, count, slide.target_room(length), compare_rest, [](std::size_t, std::size_t) {});
@@ -158,16 +163,15 @@ class Words {
   Validation check_left(Buffer& from, const Slide& slide, std::size_t length, std::uint64_t count,
                         const std::string& reference, ShouldBe should_be) {
     Findings findings(reference);
-    std::vector<std::uint64_t> words;
-    std::size_t begin = 0;
-    const auto fetch = [&](const Slide::Rest& rest) {
-      words.assign(rest.size / sizeof(std::uint64_t), 0);
-      begin = rest.begin / sizeof(std::uint64_t);
-      queue_.read({&from, rest.begin, rest.size}, reinterpret_cast<std::byte*>(words.data()));
+    std::uint64_t first = 0;
+    const auto fetch = [&](std::size_t begin, std::size_t size) {
+      std::fill_n(piece_->host_pointer(), size, poison_byte);
+      queue_.read({&from, begin, size}, piece_->host_pointer());
+      first = begin / sizeof(std::uint64_t);
     };
     findings.compare_left(
-        slide, length, sizeof(std::uint64_t), count, fetch, [&](std::uint64_t i) { return words[i - begin]; },
-        should_be);
+        slide, length, sizeof(std::uint64_t), count, piece_->size(), fetch,
+        [&](std::uint64_t i) { return data()[i - first]; }, should_be);
     return findings.all();
   }
 

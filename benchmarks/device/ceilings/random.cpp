@@ -19,10 +19,11 @@ class RandomPart : public Part {
         queue_(session.device.make_queue()),
         staging_(session.device, *queue_, words_) {
     const std::string& operation = measured.payload.as<Point>().operation;
-    const bool atomic = operation == "atomic";
-    if (atomic && !session.device.info().has(Feature::atomics64))
+    const bool atomics = session.device.info().has(Feature::atomics64);
+    if (operation == "atomic" && !atomics)
       throw Unsupported(session.device.info().name + " does not support 64-bit atomics");
-    program_ = session.device.build(session.source(kernels(layout_options(layout_) + (atomic ? " -DATOMICS" : ""))));
+    // One program for both operations.
+    program_ = session.device.build(session.source(kernels(layout_options(layout_) + (atomics ? " -DATOMICS" : ""))));
     kernel_ = program_->kernel("random_" + operation);
     table_ = session.device.allocate(words_ * sizeof(std::uint64_t), session.memory);
     staging_.put(*table_, [&](std::uint64_t i) { return initial(i); });
