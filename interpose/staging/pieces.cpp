@@ -21,11 +21,11 @@ std::uint64_t tags = 1;  // number of tags that MPI has
 // The messages that this process has started.
 class Started {
  public:
-  // False if too many are not taken yet.
-  bool has_room(std::size_t bytes) {
+  // False if too many are not taken yet; `alone`: if any is not.
+  bool has_room(std::size_t bytes, bool alone) {
     end(false);
     const std::scoped_lock lock(mutex_);
-    return bytes_ + bytes <= most_bytes;
+    return alone ? messages_.empty() : bytes_ + bytes <= most_bytes;
   }
   void add(std::shared_ptr<Pieces> message) {
     const std::scoped_lock lock(mutex_);
@@ -92,8 +92,10 @@ std::shared_ptr<Pieces> Pieces::make(const void* address, std::ptrdiff_t first, 
                                      MPI_Comm comm) {
   if (pieces_from == 0 || bytes < pieces_from || bytes <= piece_bytes()) return nullptr;
   const int rank = partner_of(to, comm).rank;
-  if (rank < 0 || rank == this_seat().rank || !started().has_room(bytes)) return nullptr;
+  if (rank < 0 || rank == this_seat().rank) return nullptr;
   Place place = buffers().find(address, first, first + static_cast<std::ptrdiff_t>(bytes));
+  // A device on this process's cores overlaps with the receiver only, and messages after the first do so whole.
+  if (!started().has_room(bytes, place.memory->device->shares_cores())) return nullptr;
   const MemoryKind kind = place.memory->buffer->placement().kind;
   const bool is_host = kind == MemoryKind::host || kind == MemoryKind::svm;
   if (is_host && place.memory->buffer->host_pointer() != nullptr) return nullptr;
