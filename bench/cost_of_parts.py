@@ -62,7 +62,8 @@ class Effect:
         self.after: dict[int, list[float]] = defaultdict(list)
 
     def add(self, seconds: list[float], places: list[int]) -> None:
-        others = [one for number, one in enumerate(seconds) if number not in set(places)]
+        after = set(places)
+        others = [one for number, one in enumerate(seconds) if number not in after]
         if len(others) < 3:
             return
         self.medians.append(log(median(seconds) / median(others)))

@@ -21,11 +21,11 @@ std::uint64_t tags = 1;  // number of tags that MPI has
 // The messages that this process has started.
 class Started {
  public:
-  // False if too many are not taken yet; `alone`: if any is not.
+  // False if too many bytes are not taken yet; `alone`: also if any message is not.
   bool has_room(std::size_t bytes, bool alone) {
     end(false);
     const std::scoped_lock lock(mutex_);
-    return alone ? messages_.empty() : bytes_ + bytes <= most_bytes;
+    return bytes_ + bytes <= most_bytes && (!alone || messages_.empty());
   }
   void add(std::shared_ptr<Pieces> message) {
     const std::scoped_lock lock(mutex_);

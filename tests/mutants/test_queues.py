@@ -32,7 +32,7 @@ RUNS = {
         *("ceilings", "--size", "12", "--updates", "6", "--accumulators", "4096"),
         *("--only", "launch,flops/float,flops/matrix_half,memory,random,link"),
     ),
-    "ceilings-large": ("ceilings", "--size", "22", "--only", "memory/write,memory/copy,link"),
+    "ceilings-large": ("ceilings", "--size", "24", "--only", "memory/write,memory/copy,link"),
     "gemm-large": ("gemm", "--size", "400", "--type", "double"),
     "ptrans-small": ("ptrans", "--transport", "staged", "--size", "67", "--block-size", "5"),
     "ptrans-large": (

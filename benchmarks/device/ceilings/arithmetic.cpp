@@ -29,7 +29,7 @@ Kind kind_of(const Case& measured) {
 
 class ArithmeticPart : public Part {
  public:
-  ArithmeticPart(Session& session, const Case& measured, std::uint64_t rank)
+  ArithmeticPart(Session& session, const Case& measured)
       : kind_(kind_of(measured)),
         layout_(layout_of(session.device.info())),
         numbers_(measured.items_to_check),
@@ -39,6 +39,7 @@ class ArithmeticPart : public Part {
         bytes_(slide_.target_room(length_)),
         queue_(session.device.make_queue()) {
     kind_.matrix ? build_products(session) : build_arithmetic(session);
+    const auto rank = static_cast<std::uint64_t>(session.world.rank());
     for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(session.seed, rank, i, kind_.starts);
     from_ = session.device.allocate(slide_.source_room(length_), session.memory);
     to_ = session.device.allocate(bytes_.size(), session.memory);
@@ -142,7 +143,7 @@ std::string products_options(const std::string& type, int generation) {
 }
 
 std::unique_ptr<Part> make_arithmetic(Session& session, const Case& measured) {
-  return std::make_unique<ArithmeticPart>(session, measured, static_cast<std::uint64_t>(session.world.rank()));
+  return std::make_unique<ArithmeticPart>(session, measured);
 }
 
 }  // namespace plumb::ceilings
