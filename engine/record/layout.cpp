@@ -144,7 +144,7 @@ std::string format_value(double value) {
   if (value == 0) return "0";
   std::string scientific = fmt::format("{:.3e}", value);
   const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
-  if (exponent < -7 || exponent >= 12) return scientific;
+  if (exponent < -4 || exponent >= 12) return scientific;
   return fmt::format("{:.{}f}", value, std::max(0, 3 - exponent));
 }
 
@@ -183,9 +183,12 @@ std::string grid(const std::vector<Column>& columns) {
     ready.push_back(make_ready(column));
     heading_lines = std::max(heading_lines, ready.back().heading.size());
   }
+  std::size_t width = 0;
+  for (const Ready& r : ready) width += 2 + r.width;
+  const std::string gap(width > page_width + 2 ? 1 : 2, ' ');
   const auto row = [&](const auto& cell) {
-    std::string line;
-    for (const Ready& r : ready) line += "  " + padded(cell(r), r.width, r.column->right);
+    std::string line = "  ";
+    for (const Ready& r : ready) line += (&r == ready.data() ? "" : gap) + padded(cell(r), r.width, r.column->right);
     return trimmed(line);
   };
   std::string text;

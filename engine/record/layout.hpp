@@ -17,7 +17,7 @@ std::size_t shown_width(std::string_view text);
 // Text that cannot control a terminal or break a table: control characters become spaces.
 std::string printable(std::string_view text);
 
-// Four significant digits in ordinary notation ("0.0001234", "12.30", "12345"); scientific below 1e-7 and from 1e12.
+// Four significant digits in ordinary notation ("0.0001234", "12.30", "12345"); scientific below 1e-4 and from 1e12.
 std::string format_value(double value);
 // "-" for none.
 std::string format_value(std::optional<double> value);
@@ -36,7 +36,8 @@ struct Column {
   std::vector<std::string> cells;  // the same number in each column of a grid
 };
 
-// A heading, a rule, and one line per row of cells. Lines end in '\n', without trailing spaces.
+// A heading, a rule, and one line per row of cells, two spaces between columns, one where the lines would be wider than
+// a page. Lines end in '\n', without trailing spaces.
 std::string grid(const std::vector<Column>& columns);
 
 // A page of entries: name in a narrow left column, wrapped text beside it.

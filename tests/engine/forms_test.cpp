@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -448,6 +449,7 @@ TEST_F(Forms, NumbersHaveFourDigitsAndNoExponent) {
   EXPECT_EQ(format_value(999.96), "1000");
   EXPECT_EQ(format_value(-12.3456), "-12.35");
   EXPECT_EQ(format_value(123456.7), "123457");
+  EXPECT_EQ(format_value(0.00009418), "9.418e-05");
   EXPECT_EQ(format_value(1e-9), "1.000e-09");
   EXPECT_EQ(format_value(std::optional<double>()), "-");
 }
@@ -466,6 +468,22 @@ TEST_F(Forms, TableSaysThatARunDidNotFinish) {
   record["reason"] = "rank 1 was killed";
   EXPECT_TRUE(contains(write_form("table", record, nullptr), "rank 1 was killed"));
   EXPECT_FALSE(contains(write_form("table", golden_record("b_eff_2_passed"), nullptr), "did not finish"));
+}
+
+// All columns of verdicts by parts, each with its longest values: 1 byte per 0.6 ms, times of seconds.
+TEST_F(Forms, TableOfASlowLinkWithVerdictsFitsTheTerminal) {
+  Json record = golden_record("b_eff_2_passed");
+  Json expected{{"model", "m"}, {"system", "s"}, {"state", "said"}, {"promise", "said"}, {"cases", Json::object()}};
+  for (Json& measured : record["cases"]) {
+    measured["summary"]["ci95_median_s"] = nullptr;  // marked by "~"
+    for (Json& metric : measured["metrics"]) metric["value"] = metric["unit"] == "us" ? 1234567.0 : 3.480e-6;
+    expected["cases"][measured["key"].get<std::string>()] = {{"expected_s", 1.234567}, {"ratio", 123.45},
+                                                             {"verdict", "ambiguous"}, {"state", "slower"},
+                                                             {"promise", "slow"},      {"bound", "handover"}};
+  }
+  const auto lines = lines_of(write_form("table", record, expected));
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const auto& line) { return contains(line, "~3.480e-06"); }));
+  for (const std::string& line : lines) EXPECT_LE(layout::shown_width(line), 120u) << line;
 }
 
 TEST_F(Forms, TableOfOneCaseStillSaysWhichItIs) {
