@@ -82,7 +82,8 @@ class CaseRun {
   CaseRecord measure(const Case& measured, bool again = false, Between* between = nullptr);
 
   // The same in pieces, all collective: everything before the samples, one of these, the gathering of those since the
-  // last one, and everything after them. After a failure, which is in the record's outcome, only close() may follow.
+  // last one, and everything after them. A sample is validated at once where a rank is a surprise (Surprises). After a
+  // failure, which is in the record's outcome, only close() may follow.
   bool open(const Case& measured, CaseRecord& record);
   bool sample(const Case& measured, CaseRecord& record);
   void gather(const Case& measured, CaseRecord& record);

@@ -30,6 +30,15 @@ PLUGIN_VARIABLE = "PLUMBLINE_SYCL"
 _PLUGIN = "libplumb-sycl.so"
 _PLUGIN_MKL = "libplumb-sycl-mkl.so"
 
+# Targets of the FPGA emulator's compiler, with the processor flags that each needs. Left to itself,
+# it takes a processor newer than itself for one without AVX, yet gives kernels 16 lanes, which
+# compute nonsense or crash (2023.2.4 on the fifth Zen).
+EMULATOR_TARGETS = {
+    "skx": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "core-avx2": {"avx2", "bmi2", "fma"},
+}
+CPU_INFO = Path("/proc/cpuinfo")
+
 # The Intel wheels bring an OpenCL loader and a hwloc that must not hide the system's.
 _NOT_LINKED = ("libOpenCL.", "libhwloc.")
 
@@ -103,8 +112,8 @@ def environment(
 ) -> dict[str, str]:
     """The variables that restrict a process to runtime ``name``.
 
-    ``devices`` is the FPGA emulator's number of devices. What the caller's environment sets of it
-    and of the emulator's local memory stays.
+    ``devices`` is the FPGA emulator's number of devices. What the caller's environment sets of it,
+    of the emulator's local memory and of its compiler's target stays.
     Raises :class:`UsageError` if the runtime is not installed.
     """
     if not is_installed(name, home):
@@ -120,8 +129,17 @@ def environment(
             "CL_CONFIG_CPU_EMULATE_DEVICES": str(max(devices, 1)),
             "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE": "32MB",  # as a board; 256 KiB without
         }
+        if target := _emulator_target():
+            emulated["CL_CONFIG_CPU_TARGET_ARCH"] = target
         added |= {key: value for key, value in emulated.items() if key not in environ}
     return added
+
+
+def _emulator_target() -> str | None:
+    """The target for the FPGA emulator's compiler on this processor; None leaves it to itself."""
+    lines = CPU_INFO.read_text().splitlines() if CPU_INFO.is_file() else []
+    flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
+    return next((name for name, needs in EMULATOR_TARGETS.items() if needs <= flags), None)
 
 
 def engine_name(name: str) -> str:

@@ -247,7 +247,14 @@ def cores_of_ranks(request: LaunchRequest, library: str) -> list[str]:
     show = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]
     command = planned.command(Path(show[0]), show[1:])
     environ = {**os.environ, **planned.environment}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    done = subprocess.run(  # MPICH's launcher may die of an open standard input
+        command,
+        stdin=subprocess.DEVNULL,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return sorted(done.stdout.split())
 
 

@@ -35,8 +35,20 @@ def pretend(home: Home, runtime: runtimes.WheelRuntime) -> None:
     runtimes._write_vendor_list(runtime, folder)
 
 
-def test_an_installed_runtime_is_selected_by_variables(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "target"),
+    [
+        ("fpu avx avx2 bmi2 fma avx512f avx512bw avx512cd avx512dq avx512vl", "skx"),
+        ("fpu avx avx2 bmi2 fma avx512f", "core-avx2"),
+        ("fpu avx", None),
+    ],
+)
+def test_an_installed_runtime_is_selected_by_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, target: str | None
+) -> None:
     home = Home(tmp_path)
+    monkeypatch.setattr(runtimes, "CPU_INFO", tmp_path / "cpuinfo")
+    (tmp_path / "cpuinfo").write_text(f"model name : one\nflags\t\t: {flags}\nbugs : none\n")
     pretend(home, FPGA_EMULATOR)
     assert is_installed("fpga-emulator", home)
     added = environment("fpga-emulator", home, 4, {"LD_LIBRARY_PATH": "/opt/lib"})
@@ -46,6 +58,7 @@ def test_an_installed_runtime_is_selected_by_variables(tmp_path: Path) -> None:
         "LD_LIBRARY_PATH": f"{folder / 'lib'}:/opt/lib",
         "CL_CONFIG_CPU_EMULATE_DEVICES": "4",
         "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE": "32MB",
+        **({"CL_CONFIG_CPU_TARGET_ARCH": target} if target else {}),
     }
     library = (folder / "icd" / "fpga-emulator.icd").read_text().strip()
     assert Path(library).is_absolute()
@@ -58,11 +71,11 @@ def test_the_systems_loader_and_hwloc_are_not_hidden(tmp_path: Path) -> None:
     assert sorted(link.name for link in links.iterdir()) == ["libintelocl.so", "libsvml.so"]
 
 
-def test_the_users_number_of_emulated_devices_stays(tmp_path: Path) -> None:
+def test_what_the_user_sets_of_the_emulator_stays(tmp_path: Path) -> None:
     home = Home(tmp_path)
     pretend(home, FPGA_EMULATOR)
-    given = {"CL_CONFIG_CPU_EMULATE_DEVICES": "8"}
-    assert "CL_CONFIG_CPU_EMULATE_DEVICES" not in environment("fpga-emulator", home, 2, given)
+    given = {"CL_CONFIG_CPU_EMULATE_DEVICES": "8", "CL_CONFIG_CPU_TARGET_ARCH": "corei7"}
+    assert not given.keys() & environment("fpga-emulator", home, 2, given).keys()
 
 
 def test_a_runtime_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
