@@ -199,7 +199,7 @@ TEST(PtransKernel, NativeTransposesBlocksOfAnyShape) {
   const auto device = catalogue.open(catalogue.choose({"native", "", "", "native"}, 0, 1, 0));
   for (const ScalarType type : number_types) {
     const std::size_t size = size_of(type);
-    const KernelForm form = kernel_form(device->info(), type);
+    const KernelForm form = kernel_form(device->info(), type, "default");
     for (const std::uint64_t edge : {1u, 5u, 8u, 16u, 32u, 64u, 70u}) {
       const Problem problem{2 * edge + (edge > 1 ? edge / 2 : 0), edge};
       const Contents contents(problem, type, {1, 0, 0, 0, 1});

@@ -27,18 +27,21 @@ std::string board_options(const std::string& type) {
 }
 
 KernelSource KernelForm::source() const {
-  const std::string file = "benchmarks/hpcc/ptrans/nd_range.cl";
+  const std::string file = fmt::format("benchmarks/hpcc/ptrans/{}.cl", kind == Kind::cpu ? "cpu" : "gpu");
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("{} -DITEMS={}", tile_options(type, tile), items);
+  source.options = tile_options(type, tile);
+  if (kind != Kind::cpu) source.options += fmt::format(" -DITEMS={}", items);
   source.native = native_kernels(*this);
   source.hls = embedded_text("benchmarks/hpcc/ptrans/single_work_item_hls.cpp");
   return source;
 }
 
-KernelForm kernel_form(const DeviceInfo& device, ScalarType type) {
-  KernelForm form{type, tile_of(type), 256};
-  form.is_one_item = device.runtime == "hls" || device.runtime == "xrt";
+KernelForm kernel_form(const DeviceInfo& device, ScalarType type, const std::string& kernel) {
+  KernelForm form{type, KernelForm::Kind::gpu, tile_of(type), 256};
+  if (device.runtime == "hls" || device.runtime == "xrt") form.kind = KernelForm::Kind::one_item;
   if (device.type == "native") return form;
+  if (kernel == "cpu" || (kernel == "default" && device.type == "cpu"))
+    return {type, KernelForm::Kind::cpu, type == ScalarType::f64 ? std::size_t{8} : std::size_t{16}, 1};
   while (form.items > device.largest_group && form.items > form.tile) form.items /= 2;
   return form;
 }

@@ -11,25 +11,30 @@
 namespace plumb::ptrans {
 
 // Kernel "transpose": (buffer from, buffer b, buffer c, buffer table, uint64 from_at, uint64 b_at, uint64 c_at, uint64
-// tiles), defined in nd_range.cl; as one work item (HLS C++) the last is the number of blocks. `tile` is the edge of a
-// group's tile; `blocks` of the table are computed.
+// tiles), defined in gpu.cl, where a group computes a tile, and cpu.cl, where a work item computes a strip of tiles; as
+// one work item (HLS C++) the last is the number of blocks. `tile` is the edge of a tile; `blocks` of the table are
+// computed.
 struct KernelForm {
+  enum class Kind { gpu, cpu, one_item };
+
   ScalarType type = ScalarType::f32;
+  Kind kind = Kind::gpu;
   std::size_t tile = 32, items = 256;
-  bool is_one_item = false;
 
   KernelSource source() const;
   std::uint64_t tiles(std::uint64_t block) const { return (block + tile - 1) / tile; }
   std::uint64_t last_argument(std::uint64_t blocks, std::uint64_t block) const {
-    return is_one_item ? blocks : tiles(block);
+    return kind == Kind::one_item ? blocks : tiles(block);
   }
   KernelRange range(std::uint64_t blocks, std::uint64_t block) const {
-    if (is_one_item) return {1, 1};
+    if (kind == Kind::one_item) return {1, 1};
+    if (kind == Kind::cpu) return {blocks * tiles(block), 1};
     return {blocks * tiles(block) * tiles(block) * items, items};
   }
 };
 
-KernelForm kernel_form(const DeviceInfo& device, ScalarType type);
+// `kernel`: cpu, gpu or default (by device).
+KernelForm kernel_form(const DeviceInfo& device, ScalarType type, const std::string& kernel);
 
 // The compiler's options of the form for boards, for --type.
 std::string board_options(const std::string& type);

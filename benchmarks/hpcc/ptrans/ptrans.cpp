@@ -9,6 +9,7 @@
 
 #include "benchmarks/hpcc/common/single_device.hpp"
 #include "core/units.hpp"
+#include "device/opencl_c.hpp"
 #include "transport/transport.hpp"
 
 namespace plumb::ptrans {
@@ -113,6 +114,12 @@ void Ptrans::check(const Plan& plan) const {
                     wanted.blocks(), wanted.blocks(), wanted.block, plan.ranks));
 }
 
+void Ptrans::check_device(const Plan&, const DeviceInfo& device) const {
+  if (kernel_ != "default" && !has_opencl_driver(device) && !(kernel_ == "gpu" && device.runtime == "cuda"))
+    throw UsageError(
+        fmt::format("--kernel {} is OpenCL C, which runtime {} cannot compile", kernel_.get(), device.runtime));
+}
+
 std::vector<Group> Ptrans::groups(const Plan& plan) const {
   const Problem wanted = problem();
   const std::size_t size = size_of(parse_scalar_type(type_));
@@ -172,7 +179,8 @@ void Ptrans::prepare(Session& session, const Case&) {
   for (int rank = 0; rank < dealt.ranks(); ++rank)
     if (shares.partners[static_cast<std::size_t>(rank)].empty()) alone.push_back(rank);
   facts_ = {{"stages", course().stages}, {"overlaps", course().overlaps}, {"ranks_that_send_nothing", alone}};
-  transposition_ = std::make_unique<Transposition>(session, dealt, type, course());
+  const KernelForm form = kernel_form(session.device.info(), type, kernel_);
+  transposition_ = std::make_unique<Transposition>(session, dealt, form, course());
 }
 
 Json Ptrans::facts() const {

@@ -25,6 +25,7 @@ class Ptrans : public Benchmark {
   Preset preset(const std::string& name) const override;
 
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& device) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
   void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
@@ -54,6 +55,10 @@ class Ptrans : public Benchmark {
                {"type", "type of the numbers", "", {"--DATA_TYPE"}, "", {}, Build{"", "", false, board_options}},
                "float",
                {"half", "float", "double"}};
+  Choice kernel_{*this,
+                 {"kernel", "OpenCL devices: the kernel for CPUs or that for GPUs; by default the device's"},
+                 "default",
+                 {"default", "cpu", "gpu"}};
   Choice distribution_{
       *this,
       {"distribution", "pq: block-cyclic over a grid of ranks; diagonal: mirrored blocks on ranks in pairs"},

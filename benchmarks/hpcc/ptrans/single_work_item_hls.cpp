@@ -1,11 +1,11 @@
-// C = B + A^T of a part, block by block, in the form for FPGAs as HLS C++: nd_range.cl's kernel, with one work item. A
+// C = B + A^T of a part, block by block, in the form for FPGAs as HLS C++: gpu.cl's kernel, with one work item. A
 // tile's mirror image goes through local memory, so that global memory is read and written in rows.
 //
 //   NUMBER  half, float or double      TILE  edge of a tile
 #include "hls_half.h"
 
 #ifdef HALF
-#define SUM float  // as in nd_range.cl
+#define SUM float  // as in gpu.cl
 #else
 #define SUM NUMBER
 #endif

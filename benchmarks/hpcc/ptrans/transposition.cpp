@@ -39,15 +39,16 @@ Extents extents_of(const std::vector<Portion>& parts, int rank, std::size_t numb
   return extents;
 }
 
-Transposition::Transposition(Session& session, const Distribution& distribution, ScalarType type, const Course& course)
+Transposition::Transposition(Session& session, const Distribution& distribution, const KernelForm& form,
+                             const Course& course)
     : session_(session),
       problem_(distribution.problem()),
-      type_(type),
+      form_(form),
+      type_(form.type),
       course_(course),
-      form_(kernel_form(session.device.info(), type)),
       queue_(session.device.make_queue()) {
   const std::vector<Portion> parts = parts_of(distribution, session.world.rank(), course.stages);
-  allocate(extents_of(parts, session.world.rank(), size_of(type)));
+  allocate(extents_of(parts, session.world.rank(), size_of(type_)));
   place(parts);
   write_b();
   write_table();

@@ -52,7 +52,7 @@ class LegPhases final : public LegWatch {
 
 class Transposition {
  public:
-  Transposition(Session& session, const Distribution& distribution, ScalarType type, const Course& course);
+  Transposition(Session& session, const Distribution& distribution, const KernelForm& form, const Course& course);
   Transposition(const Transposition&) = delete;
   Transposition& operator=(const Transposition&) = delete;
 
@@ -94,9 +94,9 @@ class Transposition {
 
   Session& session_;
   Problem problem_;
+  KernelForm form_;
   ScalarType type_;
   Course course_;
-  KernelForm form_;
   std::unique_ptr<Buffer> a_, b_, c_, received_, table_;
   std::unique_ptr<Program> program_;
   std::deque<Placed> parts_;
