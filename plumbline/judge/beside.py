@@ -164,13 +164,15 @@ def _by_mean(record: Record, case: Case) -> tuple[Prediction, Prediction, Predic
 class Earlier:
     """A case in earlier launches.
 
-    Logarithms of measured over expected and of the expected time, shares waited, the run that
-    each launch belongs to, and the logarithms of the times of the limits within the case.
+    Logarithms of measured over expected, of the measured and of the expected time, shares waited,
+    the run that each launch belongs to, and the logarithms of the times of the limits within the
+    case.
     """
 
     ratios: list[float] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
     parts: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
     runs: list[int] = field(default_factory=list)
     limits: list[dict[str, float]] = field(default_factory=list)
 
@@ -185,7 +187,7 @@ class Earlier:
     @property
     def usual_time(self) -> float:
         """The median of the logarithms of the case's times."""
-        return median(ratio + part for ratio, part in zip(self.ratios, self.parts, strict=True))
+        return median(self.times)
 
     def alike(self, parts: float) -> Earlier:
         """The launches whose parts took about as long: the machine was in this state.
@@ -196,10 +198,10 @@ class Earlier:
         return self._only(near) if len(near) >= FEWEST_STEADY else self
 
     def _only(self, kept: Sequence[int]) -> Earlier:
-        lists = (self.ratios, self.waited, self.parts)
-        ratios, waited, parts = ([one[i] for i in kept] for one in lists)
+        lists = (self.ratios, self.waited, self.parts, self.times)
+        ratios, waited, parts, times = ([one[i] for i in kept] for one in lists)
         runs, limits = [self.runs[i] for i in kept], [self.limits[i] for i in kept]
-        return Earlier(ratios, waited, parts, runs, limits)
+        return Earlier(ratios, waited, parts, times, runs, limits)
 
     def best_limit(self, names: Collection[str]) -> str | None:
         """The limit that followed the case clearly better than the mean of all; or None."""
@@ -283,6 +285,7 @@ def add_launch(
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
             of_case.parts.append(log(one.expected.time_s))
+            of_case.times.append(log(one.measured.middle))
             of_case.runs.append(len(of_case.runs) if run is None else run)
             times = {name: log(level.middle) for name, level in one.limits.items()}
             of_case.limits.append(times)

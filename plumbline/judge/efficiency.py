@@ -140,7 +140,8 @@ def _in_this_state(
 
     Parts within a case meet its moments, so their deviations are the machine's, and count; of
     several, the one that has followed the case best, if it is known. What is usual then is that
-    of the launches whose limits took about as long.
+    of the launches whose limits took about as long; of these times the fastest counts, as the
+    machine may be faster than it was.
     """
     moved = {key: one for key, one in beside.items() if one.limits}
     known = {key: one for key, one in earlier.items() if key in moved}
@@ -158,6 +159,9 @@ def _in_this_state(
             known[key] = of_case.beside_limit(best)
         known[key] = known[key].nearest(moved[key].limits)
     above = above_usual_times(beside, alike)
+    for key, of_case in known.items():
+        if len(of_case.times) >= FEWEST_LAUNCHES:
+            above[key] = log(moved[key].measured.middle) - min(of_case.times)
     steadied = {key: one.steadied() for key, one in alike.items()}
     return {**moved, **steady}, {**known, **steadied}, above
 

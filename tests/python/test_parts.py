@@ -305,6 +305,23 @@ def test_limits_within_a_case_follow_it(machine: float, times: float, expected: 
     assert found[KEY].verdict == expected
 
 
+@pytest.mark.parametrize(
+    ("times", "expected"), [(1.0, "ambiguous"), (1.04, "slow"), (1.25, "slow")]
+)
+def test_a_kernel_as_fast_as_ever_is_not_slow_beside_faster_limits(
+    times: float, expected: str
+) -> None:
+    """Limits within it that are faster now, as another machine left the caches, say nothing of it."""
+    earlier: dict[str, Earlier] = {}
+    for launch in [1.0, 1.02, 0.98, 1.01, 0.99, 1.0, 1.03, 0.97]:
+        add_launch(earlier, {KEY: beside(2.0, launch, within=True)})
+    now = {KEY: beside(2.0 * times, 0.6, within=True)}
+    found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
+    assert found[KEY].verdict == expected
+    assert found[KEY].excess is not None
+    assert found[KEY].excess.above == pytest.approx(log(times))
+
+
 @pytest.mark.parametrize(("machine", "times", "expected"), [
     (1.0, 1.0, "ok"), (1.3, 1.0, "ok"), (1.0, 1.25, "slow"), (1.3, 1.25, "slow"), (0.8, 1.25, "slow"),
 ])  # fmt: skip
