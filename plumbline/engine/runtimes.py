@@ -30,9 +30,11 @@ PLUGIN_VARIABLE = "PLUMBLINE_SYCL"
 _PLUGIN = "libplumb-sycl.so"
 _PLUGIN_MKL = "libplumb-sycl-mkl.so"
 
-# Targets of the FPGA emulator's compiler, with the processor flags that each needs. Left to itself,
-# it takes a processor newer than itself for one without AVX, yet gives kernels 16 lanes, which
-# compute nonsense or crash (2023.2.4 on the fifth Zen).
+# Targets of the FPGA emulator's compiler, with the processor flags that each needs. It takes AMD's
+# processors of families after the last that it knows for ones without AVX, yet gives kernels 16
+# lanes, which compute nonsense or crash (2023.2.4 on the fifth Zen). Where a target is named it
+# refuses program binaries, so none is named elsewhere.
+EMULATOR_KNOWS_FAMILY = 25
 EMULATOR_TARGETS = {
     "skx": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "core-avx2": {"avx2", "bmi2", "fma"},
@@ -138,7 +140,11 @@ def environment(
 def _emulator_target() -> str | None:
     """The target for the FPGA emulator's compiler on this processor; None leaves it to itself."""
     lines = CPU_INFO.read_text().splitlines() if CPU_INFO.is_file() else []
-    flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
+    of_last_core = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
+    amd = of_last_core.get("vendor_id") == "AuthenticAMD"
+    if not amd or int(of_last_core.get("cpu family", 0)) <= EMULATOR_KNOWS_FAMILY:
+        return None
+    flags = set(of_last_core.get("flags", "").split())
     return next((name for name, needs in EMULATOR_TARGETS.items() if needs <= flags), None)
 
 

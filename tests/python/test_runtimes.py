@@ -22,6 +22,7 @@ from plumbline.engine.runtimes import (
 
 # Where the runtimes may be installed: the home in use before a test makes its own.
 INSTALLED = find_home()
+AVX2 = "fpu avx avx2 bmi2 fma"
 
 
 def pretend(home: Home, runtime: runtimes.WheelRuntime) -> None:
@@ -36,19 +37,27 @@ def pretend(home: Home, runtime: runtimes.WheelRuntime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "target"),
+    ("processor", "flags", "target"),
     [
-        ("fpu avx avx2 bmi2 fma avx512f avx512bw avx512cd avx512dq avx512vl", "skx"),
-        ("fpu avx avx2 bmi2 fma avx512f", "core-avx2"),
-        ("fpu avx", None),
+        ("AuthenticAMD 26", f"{AVX2} avx512f avx512bw avx512cd avx512dq avx512vl", "skx"),
+        ("AuthenticAMD 27", f"{AVX2} avx512f", "core-avx2"),
+        ("AuthenticAMD 26", "fpu avx", None),
+        ("AuthenticAMD 25", AVX2, None),
+        ("GenuineIntel 30", AVX2, None),
     ],
 )
 def test_an_installed_runtime_is_selected_by_variables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, target: str | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    processor: str,
+    flags: str,
+    target: str | None,
 ) -> None:
     home = Home(tmp_path)
     monkeypatch.setattr(runtimes, "CPU_INFO", tmp_path / "cpuinfo")
-    (tmp_path / "cpuinfo").write_text(f"model name : one\nflags\t\t: {flags}\nbugs : none\n")
+    vendor, family = processor.split()
+    words = f"vendor_id\t: {vendor}\ncpu family\t: {family}\nflags\t\t: {flags}\n\nbugs: a: b\n"
+    (tmp_path / "cpuinfo").write_text(words)
     pretend(home, FPGA_EMULATOR)
     assert is_installed("fpga-emulator", home)
     added = environment("fpga-emulator", home, 4, {"LD_LIBRARY_PATH": "/opt/lib"})
