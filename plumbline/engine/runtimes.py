@@ -140,7 +140,10 @@ def environment(
 def _emulator_target() -> str | None:
     """The target for the FPGA emulator's compiler on this processor; None leaves it to itself."""
     lines = CPU_INFO.read_text().splitlines() if CPU_INFO.is_file() else []
-    of_last_core = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
+    of_last_core: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        of_last_core[name.strip()] = value.strip()
     amd = of_last_core.get("vendor_id") == "AuthenticAMD"
     if not amd or int(of_last_core.get("cpu family", 0)) <= EMULATOR_KNOWS_FAMILY:
         return None
