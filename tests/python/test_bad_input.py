@@ -81,6 +81,11 @@ CONTRADICTIONS = [
     ("gemm --alpha 0", "nothing of A B would be left to prove"),
     ("gemm --block-size 33", "--gemm-block 8 does not divide --block-size 33"),
     ("gemm --variant nd_range -r 2", "--replications requires --variant single_work_item"),
+    (
+        "ptrans --runtime native --kernel gpu",
+        "--kernel gpu is for OpenCL devices and runtime cuda, not runtime native",
+    ),
+    ("ptrans --runtime native --kernel cpu", "--kernel cpu is for OpenCL devices, not runtime"),
 ]
 LACKING = [
     ("gemm --size 8 --type tf32", NATIVE, "type tf32 needs an NVIDIA GPU's matrix units"),

@@ -22,6 +22,7 @@ struct KernelForm {
   std::size_t tile = 32, items = 256;
 
   KernelSource source() const;
+  std::string name() const { return kind == Kind::cpu ? "cpu" : kind == Kind::gpu ? "gpu" : "single_work_item"; }
   std::uint64_t tiles(std::uint64_t block) const { return (block + tile - 1) / tile; }
   std::uint64_t last_argument(std::uint64_t blocks, std::uint64_t block) const {
     return kind == Kind::one_item ? blocks : tiles(block);

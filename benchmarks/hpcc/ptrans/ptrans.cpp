@@ -116,8 +116,8 @@ void Ptrans::check(const Plan& plan) const {
 
 void Ptrans::check_device(const Plan&, const DeviceInfo& device) const {
   if (kernel_ != "default" && !has_opencl_driver(device) && !(kernel_ == "gpu" && device.runtime == "cuda"))
-    throw UsageError(
-        fmt::format("--kernel {} is OpenCL C, which runtime {} cannot compile", kernel_.get(), device.runtime));
+    throw UsageError(fmt::format("--kernel {} is for OpenCL devices{}, not runtime {}", kernel_.get(),
+                                 kernel_ == "gpu" ? " and runtime cuda" : "", device.runtime));
 }
 
 std::vector<Group> Ptrans::groups(const Plan& plan) const {
@@ -180,6 +180,7 @@ void Ptrans::prepare(Session& session, const Case&) {
     if (shares.partners[static_cast<std::size_t>(rank)].empty()) alone.push_back(rank);
   facts_ = {{"stages", course().stages}, {"overlaps", course().overlaps}, {"ranks_that_send_nothing", alone}};
   const KernelForm form = kernel_form(session.device.info(), type, kernel_);
+  facts_["kernel"] = session.device.info().type == "native" ? "native" : form.name();
   transposition_ = std::make_unique<Transposition>(session, dealt, form, course());
 }
 
