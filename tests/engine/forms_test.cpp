@@ -440,7 +440,7 @@ TEST_F(Forms, CsvLabelThatIsCalledLikeAColumn) {
 
 // --- table
 
-TEST_F(Forms, NumbersHaveFourDigitsAndNoExponent) {
+TEST_F(Forms, NumbersHaveFourDigits) {
   using layout::format_value;
   EXPECT_EQ(format_value(0.0), "0");
   EXPECT_EQ(format_value(0.0001234), "0.0001234");

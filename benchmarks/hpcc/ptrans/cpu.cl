@@ -90,7 +90,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void transpose(
   c += c_at + at + top * columns;
   const bool in_lines = columns % TILE == 0 && (ulong)c % LINE_BYTES == 0;
   const ulong height = min((ulong)TILE, rows - top), in_tiles = height == TILE ? columns / TILE * TILE : 0;
-  for (ulong left = 0; left < in_tiles; left += TILE) make_tile(image + left * rows, rows, b + left, c + left, columns, in_lines);
+  for (ulong left = 0; left < in_tiles; left += TILE)
+    make_tile(image + left * rows, rows, b + left, c + left, columns, in_lines);
   for (ulong row = 0; row < height; ++row)
     for (ulong column = in_tiles; column < columns; ++column) {
       const ulong place = row * columns + column;

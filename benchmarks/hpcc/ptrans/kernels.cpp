@@ -14,6 +14,11 @@ std::string tile_options(ScalarType type, std::size_t tile) {
   return fmt::format("-DNUMBER={} -DTILE={}{}", to_string(type), tile, type == ScalarType::f16 ? " -DHALF" : "");
 }
 
+// cpu.cl: numbers of a cache line (half: of half a line), which a vector holds.
+std::size_t line_of(ScalarType type) {
+  return type == ScalarType::f64 ? 8 : 16;
+}
+
 // Rows of a tile are lines of a GPU's memory, 128 bytes, for numbers of more than two bytes.
 std::size_t tile_of(ScalarType type) {
   return type == ScalarType::f16 ? 64 : 32;
@@ -41,7 +46,7 @@ KernelForm kernel_form(const DeviceInfo& device, ScalarType type, const std::str
   if (device.runtime == "hls" || device.runtime == "xrt") form.kind = KernelForm::Kind::one_item;
   if (device.type == "native") return form;
   if (kernel == "cpu" || (kernel == "default" && device.type == "cpu"))
-    return {type, KernelForm::Kind::cpu, type == ScalarType::f64 ? std::size_t{8} : std::size_t{16}, 1};
+    return {type, KernelForm::Kind::cpu, line_of(type), 1};
   while (form.items > device.largest_group && form.items > form.tile) form.items /= 2;
   return form;
 }

@@ -1,4 +1,4 @@
-// gpu.cl's kernel for runtime `native`: cores share the blocks' rows of tiles. A tile has as many rows as a cache
+// cpu.cl's kernel for runtime `native`: cores share the blocks' rows of tiles. A tile has as many rows as a cache
 // line has numbers, and is a line wide, so every line is read once and written past the caches.
 #include <algorithm>
 #include <cstring>
