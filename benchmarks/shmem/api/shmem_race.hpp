@@ -150,11 +150,12 @@ class Race {
     if (is_of_bits()) return burst_of_bits();
     Account account;
     T alone = seen();  // the word without other PEs
-    for (std::uint64_t j = 0; j < length; ++j) {
+    std::uint64_t retries = most_retries(length);
+    for (std::uint64_t j = 0; j < length && retries > 0; ++j) {
       const std::uint64_t who = j * 4096 + static_cast<std::uint64_t>(setting_.pe);
       Operands<T> given{value_of<T>(mix64(key_ ^ mix64(round) ^ who)), T{}};
       if (does_ == Does::compare_swap) {
-        account.overlaps += add_one(alone);
+        account.overlaps += add_one(alone, retries);
         account.sum += 1;
       } else {
         const T old = act_(word(), given, 0);
@@ -165,15 +166,21 @@ class Race {
     return account;
   }
 
-  // Increments by compare-and-swap, with bounded retries, which count foreign operations.
-  std::uint64_t add_one(T& alone) {
+  // Compare-and-swaps of a burst that may fail. If they run out, the burst ends with an increment that is counted but
+  // not made, so that the word is wrong.
+  std::uint64_t most_retries(std::uint64_t length) const {
+    return 100000 + 256 * length * static_cast<std::uint64_t>(setting_.pes);
+  }
+
+  // Increments by compare-and-swap; gives the failures, which count foreign operations, and takes them from `retries`.
+  std::uint64_t add_one(T& alone, std::uint64_t& retries) {
     std::uint64_t failures = 0;
-    for (; failures < 100000; ++failures) {
+    for (; retries > 0; ++failures, --retries) {
       const Operands<T> given{word_after(Does::inc, alone, Operands<T>{}), alone};
       const T old = act_(word(), given, 0);
       if (old == alone) {
         alone = given.value;
-        return failures;
+        break;
       }
       alone = old;
     }
