@@ -10,9 +10,9 @@ Welch's degrees of freedom, because a bootstrap of few launches is too narrow. A
 takes the other side's variance between launches; if neither has more than one, there is no
 interval, and every verdict is ``ambiguous``.
 
-**Pairs** (A and B in turn). The mean of the pairs' log ratios without the fifth at either end, and
-Student's interval and p-value by its winsorised variance (Tukey and McLaughlin 1963; Yuen 1974):
-robust against disturbances of some launches by any factor.
+**Pairs** (A and B in turn). The biweight of the pairs' log ratios (:mod:`plumbline.judge.biweight`)
+with Student's interval and p-value: pairs of which one launch was disturbed, or met the machine in
+another state, weigh nothing, if at least two thirds of the pairs agree.
 
 **One word.** ``slower`` (``faster``) if the ratio is beyond the threshold and its p-value, of no
 difference, passes the procedure of Benjamini and Hochberg (1995) at 5 % over all cases compared;
@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plumbline.base.distributions import normal_quantile, student_quantile, student_tail
+from plumbline.judge.biweight import biweight, freedom_of
 
 Word = Literal["same", "faster", "slower", "ambiguous"]
 Direction = Literal["time", "rate"]
@@ -129,25 +130,22 @@ def compare_pairs(
     log_ratios: Sequence[float], threshold: float = DEFAULT_THRESHOLD, cases: int = 1
 ) -> Estimate:
     """log(B / A) of pairs, one of a family of ``cases``."""
-    values = np.sort(np.asarray(log_ratios, dtype=float))
-    count, least = len(values), pairs_needed(cases)
-    cut = _cut(count)
-    middle = float(np.mean(values[cut : count - cut]))
+    count, least = len(log_ratios), pairs_needed(cases)
+    too_few = f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {least}"
     if count < FEWEST_PAIRS:
-        why = f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {least}"
-        return Estimate(middle, None, None, least, why)
-    bounded = np.clip(values, values[cut], values[count - cut - 1])
-    kept = count - 2 * cut
-    error = float(np.std(bounded)) * math.sqrt(count / (kept * (kept - 1)))
-    width = _quantile(_freedom(count)) * error
+        return Estimate(float(np.median(log_ratios)), None, None, least, too_few)
+    found = biweight(log_ratios)
+    middle, error = found.location, found.error
+    if 3 * found.kept < 2 * count:
+        return Estimate(middle, None, None, None, f"only {found.kept} of {count} pairs agree")
+    width = _quantile(found.freedom) * error
     interval = (middle - width, middle + width)
     needed = max(least, _pairs_for(error * math.sqrt(count), math.log1p(threshold)))
     if count < least:
-        why = f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {least}"
-        return Estimate(middle, interval, None, needed, why)
+        return Estimate(middle, interval, None, needed, too_few)
     if error == 0:
         return Estimate(middle, interval, 1.0 if middle == 0 else 0.0, needed)
-    p = 2 * student_tail(abs(middle) / error, _freedom(count))
+    p = 2 * student_tail(abs(middle) / error, found.freedom)
     return Estimate(middle, interval, p, needed)
 
 
@@ -161,7 +159,7 @@ def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:
     return next(
         count
         for count in range(FEWEST_PAIRS, MOST_LAUNCHES)
-        if student_quantile(wanted, _freedom(count)) <= _MOST_ERRORS
+        if student_quantile(wanted, freedom_of(count)) <= _MOST_ERRORS
     )
 
 
@@ -296,21 +294,12 @@ def _walsh(values: Floats) -> Floats:
     return np.asarray((values[first] + values[second]) / 2)
 
 
-def _cut(count: int) -> int:
-    """Number of sorted pairs omitted at either end."""
-    return count // 5
-
-
-def _freedom(count: int) -> int:
-    return count - 2 * _cut(count) - 1
-
-
 def _quantile(degrees: float) -> float:
     return student_quantile(0.5 + LEVEL / 2, degrees)
 
 
 def _pairs_for(spread: float, limit: float) -> int:
-    return _smallest(lambda n: _quantile(_freedom(n)) * spread / math.sqrt(n) <= limit)
+    return _smallest(lambda n: _quantile(freedom_of(n)) * spread / math.sqrt(n) <= limit)
 
 
 def _smallest(suffices: Callable[[int], bool]) -> int:

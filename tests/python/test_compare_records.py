@@ -224,8 +224,8 @@ def test_too_few_pairs_say_how_many(plumb: Plumb, writer: str) -> None:
     commands = (f"{writer} {{record}} 1", f"{writer} {{record}} 2")
     status, out, err = plumb("compare", "--ab", *commands, "--pairs", "2")
     assert status == 0
-    assert "2 pairs are too few to call one of 13 cases slower: --pairs 8" in err
-    assert "ambiguous: 2 pairs: 13 cases need 8" in out
+    assert "2 pairs are too few to call one of 13 cases slower: --pairs 7" in err
+    assert "ambiguous: 2 pairs: 13 cases need 7" in out
 
 
 def test_a_command_may_name_its_record(plumb: Plumb, tmp_path: Path) -> None:
