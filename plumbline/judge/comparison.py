@@ -57,7 +57,9 @@ class Compared:
 
     ``word`` is the verdict on B relative to A, ``reason`` the reason for it, in a clause.
     ``launches`` are the numbers of A and of B (pairs: of each); ``p`` is two-sided; ``needed``:
-    launches a side (or pairs) for an interval of the threshold's width. None: unknown.
+    launches a side (or pairs) for an interval of the threshold's width; ``limit_ratio``: B / A of
+    the ``limit`` within the case, of whose differences the share ``slope`` is taken from the times
+    (:mod:`plumbline.judge.covariate`). None: unknown.
     """
 
     benchmark: str
@@ -72,6 +74,9 @@ class Compared:
     reason: str
     launches: tuple[int, int]
     needed: int | None
+    limit: str = ""
+    limit_ratio: float | None = None
+    slope: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -91,9 +96,16 @@ def pseudo_median(values: Sequence[float] | Floats) -> float:
 
 
 def compare_sets(
-    a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], threshold: float = DEFAULT_THRESHOLD
+    a: Sequence[Sequence[float]],
+    b: Sequence[Sequence[float]],
+    threshold: float = DEFAULT_THRESHOLD,
+    *,
+    fitted: int = 0,
 ) -> Estimate:
-    """Two sides: lists of launches, each a list of positive values (its repetitions)."""
+    """Two sides: lists of launches, each a list of positive values (its repetitions).
+
+    ``fitted``: parameters by which both sides' values were made alike before.
+    """
     sides = [[np.log(np.asarray(launch, dtype=float)) for launch in side] for side in (a, b)]
     levels = [pseudo_median([float(np.median(launch)) for launch in side]) for side in sides]
     log_ratio = levels[1] - levels[0]
@@ -108,12 +120,16 @@ def compare_sets(
             between = deviations[other] * math.sqrt(counts[other] / counts[one])
             deviations[one] = between
     freedom = [max(counts[i] if counts[i] >= FEWEST_LAUNCHES else most, 2) - 1 for i in (0, 1)]
-    deviations = [d * math.sqrt((f + 1) / f) for d, f in zip(deviations, freedom, strict=True)]
+    both = sum(freedom)
+    fit = math.sqrt(both / (both - fitted))
+    deviations = [
+        d * fit * math.sqrt((f + 1) / f) for d, f in zip(deviations, freedom, strict=True)
+    ]
     variances = [float(np.mean(np.square(d))) for d in deviations]
     error = math.sqrt(sum(variances))
     if error == 0:
         return Estimate(log_ratio, (log_ratio, log_ratio), 1.0 if log_ratio == 0 else 0.0, most)
-    degrees = error**4 / sum(v * v / f for v, f in zip(variances, freedom, strict=True))
+    degrees = error**4 / sum(v * v / f for v, f in zip(variances, freedom, strict=True)) - fitted
     # Reversed, so that exchanged sides give mirrored draws, and equal sides different ones.
     draws = min(len(d) for d in deviations)
     drawn = deviations[1][:draws] - deviations[0][:draws][::-1]

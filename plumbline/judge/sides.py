@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from statistics import fmean
 
 import numpy as np
 
@@ -20,13 +21,15 @@ from plumbline.judge.comparison import (
     Estimate,
     apart_in_some,
     compare_pairs,
-    compare_sets,
     has_direction,
     is_rate,
     judge,
     pseudo_median,
     ratio_of,
 )
+from plumbline.judge.covariate import Beside, Limits, compare_beside
+from plumbline.judge.levels import Level
+from plumbline.judge.parts import limits_within
 from plumbline.record.record import Case, Record
 
 CONDITIONS = ("world", "ranks", "nodes", "devices", "driver", "memory", "type")
@@ -80,10 +83,13 @@ def compare_records(
     found = _Found(metric, despite)
     for name, (of_a, of_b) in _by_benchmark(a, b).items():
         found.add_benchmark(name, of_a, of_b)
-    estimates = {
-        key: compare_sets(one, other, threshold) for key, (one, other) in found.values.items()
+    beside = {
+        key: compare_beside(one, other, found.limits.get(key, {}), threshold)
+        for key, (one, other) in found.values.items()
     }
-    cases = found.with_apart(judge(estimates, found.listed(estimates), threshold))
+    estimates = {key: one.estimate for key, one in beside.items()}
+    judged = found.with_apart(judge(estimates, found.listed(estimates), threshold))
+    cases = [_with_limits(case, beside[case.benchmark, case.key], threshold) for case in judged]
     return _checked(
         Comparison(
             *(cases, found.apart, (len(a), len(b)), _differences(a, b, despite), metric, threshold),
@@ -143,6 +149,7 @@ class _Found:
         self.metric, self.despite, self.quantile = metric, despite, quantile
         self.values: dict[tuple[str, str], tuple[Values, Values]] = {}
         self.units: dict[tuple[str, str], str] = {}
+        self.limits: dict[tuple[str, str], Limits] = {}
         self.apart: list[Apart] = []
 
     def add_benchmark(self, name: str, a: Sequence[Record], b: Sequence[Record]) -> None:
@@ -160,6 +167,8 @@ class _Found:
             reason = _case_unlike(of_a, of_b) or self._add_case(name, key, of_a, of_b)
             if reason:
                 self.apart.append(Apart(name, key, reason))
+            elif self.metric == TIME:
+                self._add_limits(name, key, a, b)
         if self.metric != TIME:
             self._add_aggregates(name, a, b)
 
@@ -212,6 +221,20 @@ class _Found:
         self.values[benchmark, key] = (kept[0], kept[1])
         self.units[benchmark, key] = units.pop()
         return None
+
+    def _add_limits(self, name: str, key: str, a: Sequence[Record], b: Sequence[Record]) -> None:
+        """Those within a case, if every launch has the same, and the mean of several."""
+        sides = [[limits_within(one, key) for one in side if _has(one, key)] for side in (a, b)]
+        names = {tuple(sorted(one)) for side in sides for one in side}
+        if len(names) != 1:
+            return
+        own = names.pop()
+        each = [(limit, (limit,)) for limit in own]
+        every = [("the mean of its limits", own), *each] if len(own) > 1 else each
+        self.limits[name, key] = {
+            title: (_mean_times(sides[0], some), _mean_times(sides[1], some))
+            for title, some in every
+        }
 
     def _add_aggregates(self, benchmark: str, a: Sequence[Record], b: Sequence[Record]) -> None:
         groups = {m.group for r in (*a, *b) for m in r.metrics if m.name == self.metric}
@@ -287,6 +310,33 @@ def _by_benchmark(
         )
         for name in names
     }
+
+
+def _mean_times(launches: Sequence[Mapping[str, Level]], names: Sequence[str]) -> list[float]:
+    """Of each launch the mean logarithm of some limits' times."""
+    return [fmean(math.log(limits[name].middle) for name in names) for limits in launches]
+
+
+def _has(record: Record, key: str) -> bool:
+    """Whether the record has values of the case."""
+    return any(case.key == key and _values(case, TIME)[0] for case in record.cases)
+
+
+def _with_limits(case: Compared, beside: Beside, threshold: float) -> Compared:
+    """``case`` with its limit, and with what that says if it is not alike on both sides.
+
+    Times that are the same but for another limit are not the same.
+    """
+    case = replace(case, limit=beside.limit, limit_ratio=beside.limit_ratio, slope=beside.slope)
+    differ = 0.0 if beside.limit_ratio is None else abs(math.log(beside.limit_ratio))
+    if differ <= math.log1p(threshold):
+        return case
+    told = f"{beside.limit} takes {beside.limit_ratio:.2f} times as long in B"
+    if case.word == "same" and beside.slope * differ > math.log1p(threshold):
+        return replace(case, word="ambiguous", reason=f"as its limit: {told}")
+    if case.word in ("slower", "faster"):
+        return replace(case, reason=f"beside its limit: {told}" if beside.slope else told)
+    return case
 
 
 def _by_key(records: Sequence[Record]) -> dict[str, list[Case]]:

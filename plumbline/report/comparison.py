@@ -17,7 +17,7 @@ from plumbline.judge.sides import TIME, Comparison
 WORDS = ("same", "faster", "slower", "ambiguous")
 _CSV_HEAD = (
     *("benchmark", "case", "unit", "a", "b", "ratio", "low", "high", "p", "verdict", "reason"),
-    *("launches_a", "launches_b", "needed", "emulated"),
+    *("launches_a", "launches_b", "needed", "emulated", "limit", "limit_ratio"),
 )
 
 
@@ -105,6 +105,7 @@ def _csv(comparison: Comparison) -> str:
         low, high = case.interval or ("", "")
         figures = [case.unit, case.a, case.b, case.ratio, low, high, _blank(case.p)]
         tail = [case.word, case.reason, *case.launches, _blank(case.needed), comparison.emulated]
+        tail += [case.limit, _blank(case.limit_ratio)]
         writer.writerow([case.benchmark, case.key, *figures, *tail])
     return text.getvalue().rstrip("\n")
 
