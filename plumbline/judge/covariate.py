@@ -1,11 +1,11 @@
 """Launches' times without the state that the machine was in: an analysis of covariance.
 
-Limits within a case (:mod:`plumbline.judge.parts`) are the same calls on both sides of a
-comparison. By what they differ between launches of a side, the machine was in another state: cores
-that a hypervisor moves, a clock. A case follows them by a slope from 0 to 1, the median of the
-slopes between any two launches of a side, each weighing as much as their limits differ (Jaeckel
-1972; Sievers 1978). Along it the times are taken to the mean of all launches' limits. What the
-limits of the sides differ by for certain is no state: then times stay as they are.
+Limits within a case, or the bare calls beside it (:mod:`plumbline.judge.parts`), are the same on
+both sides of a comparison. By what they differ between launches of a side, the machine was in
+another state: cores that a hypervisor moves, a clock. A case follows them by a slope from 0 to 1,
+the median of the slopes between any two launches of a side, each weighing as much as their limits
+differ (Jaeckel 1972; Sievers 1978). Along it the times are taken to the mean of all launches'
+limits. What the limits of the sides differ by for certain is no state: then times stay as they are.
 """
 
 from __future__ import annotations

@@ -247,15 +247,17 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
 
 
 def _unknown(system: System | None, need: Need, conditions: Conditions) -> str:
+    elsewhere = system.made_elsewhere(conditions, need) if system else []
+    of = f"; not used: the calibration of {'; of '.join(elsewhere)}" if elsewhere else ""
     if system is None or system.system.name == LOCAL:
-        elsewhere = system.made_elsewhere(conditions, need) if system else []
-        of = f"; not used: the calibration of {'; of '.join(elsewhere)}" if elsewhere else ""
         hint = _HINTS.get(need, _CALIBRATE)
         return f"no model: this machine is not calibrated for this kind of run{hint}{of}"
-    missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
-        need, need
-    )
-    return f"no model: the system {system.system.name} has no {missing}"
+    missing = {
+        "device": "figures of this device",
+        "updates": "rates of random updates",
+        "operations": "one-sided operations",
+    }.get(need, need)
+    return f"no model: the system {system.system.name} has no {missing}{of}"
 
 
 def _line(judged: JudgedRecord, cases: int, tolerance: float) -> str:

@@ -29,7 +29,7 @@ from plumbline.judge.comparison import (
 )
 from plumbline.judge.covariate import Beside, Limits, compare_beside
 from plumbline.judge.levels import Level
-from plumbline.judge.parts import limits_within
+from plumbline.judge.parts import limits_within, mean_of_parts
 from plumbline.record.record import Case, Record
 
 CONDITIONS = ("world", "ranks", "nodes", "devices", "driver", "memory", "type")
@@ -223,8 +223,8 @@ class _Found:
         return None
 
     def _add_limits(self, name: str, key: str, a: Sequence[Record], b: Sequence[Record]) -> None:
-        """Those within a case, if every launch has the same, and the mean of several."""
-        sides = [[limits_within(one, key) for one in side if _has(one, key)] for side in (a, b)]
+        """Those of a case, if every launch has the same, and the mean of several."""
+        sides = [[_limits_of(one, key) for one in side if _has(one, key)] for side in (a, b)]
         names = {tuple(sorted(one)) for side in sides for one in side}
         if len(names) != 1:
             return
@@ -310,6 +310,17 @@ def _by_benchmark(
         )
         for name in names
     }
+
+
+def _limits_of(record: Record, key: str) -> dict[str, Level]:
+    """The limits within the case ``key``, or the mean of the parts beside it, if any."""
+    case = next(one for one in record.cases if one.key == key)
+    within = limits_within(record, key)
+    beside = None if within else mean_of_parts(record, case)
+    if beside is None:
+        return within
+    names = ", ".join(beside.parts)
+    return {f"the mean of {names}" if len(beside.parts) > 1 else names: beside.mean}
 
 
 def _mean_times(launches: Sequence[Mapping[str, Level]], names: Sequence[str]) -> list[float]:

@@ -104,8 +104,10 @@ def test_few_launches_are_compared_by_their_times() -> None:
 # --- records --------------------------------------------------------------------------------------
 
 
-def write_records(folder: Path, *, slower: float = 0, slow: list[bool]) -> Path:
-    """Launches with a limit within one case, each in its state."""
+def write_records(
+    folder: Path, *, slower: float = 0, slow: list[bool], within: bool = True
+) -> Path:
+    """Launches with a part within one case, or beside it, each in its state."""
     folder.mkdir()
     generator = np.random.default_rng(len(folder.name))
     for number, is_slow in enumerate(slow):
@@ -115,7 +117,8 @@ def write_records(folder: Path, *, slower: float = 0, slow: list[bool]) -> Path:
         by_rank = case["samples"]["by_rank"]
         times = state * math.exp(slower)
         case["samples"]["by_rank"] = [[value * times for value in rank] for rank in by_rank]
-        visit = {"at_s": 0.1, "after_cases": 1, "count": 1, "cost_s": 0.1, "within": KEY}
+        visit = {"at_s": 0.1, "after_cases": 1, "count": 1, "cost_s": 0.1}
+        visit["within"] = KEY if within else None
         visit |= {"seconds": [1e-3 * state] * 3, "after_repetitions": [0, 1, 2], "shares": {}}
         part = {"benchmark": "ceilings", "parameters": {}, "key": "memory/copy", "labels": {}}
         part |= {"work": {}, "validation": None, "visits": [visit]}
@@ -125,14 +128,18 @@ def write_records(folder: Path, *, slower: float = 0, slow: list[bool]) -> Path:
     return folder
 
 
-def test_records_are_compared_without_their_states(plumb: Plumb, tmp_path: Path) -> None:
+@pytest.mark.parametrize("within", [True, False])
+def test_records_are_compared_without_their_states(
+    plumb: Plumb, tmp_path: Path, within: bool
+) -> None:
     half = [False, True] * 4
-    a = write_records(tmp_path / "a", slow=half)
-    b = write_records(tmp_path / "bb", slow=half, slower=math.log(1.15))
+    a = write_records(tmp_path / "a", slow=half, within=within)
+    b = write_records(tmp_path / "bb", slow=half, slower=math.log(1.15), within=within)
     status, out, _ = plumb("compare", str(a), str(b), "--format", "json")
     (case,) = (one for one in json.loads(out)["cases"] if one["key"] == KEY)
     assert status == 4
     assert case["word"] == "slower"
+    assert case["limit"] == "memory/copy"
     assert case["slope"] > 0.95
     assert case["limit_ratio"] == pytest.approx(1, abs=0.02)
 

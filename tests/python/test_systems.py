@@ -214,15 +214,17 @@ def test_a_calibration_keeps_how_its_launches_differed(record: Record, tmp_path:
     assert made.model_copy(update={"launches": launches[:0]}).between is None
 
 
-def test_a_calibration_of_another_machine_is_named_and_not_used(record: Record) -> None:
+@pytest.mark.parametrize("name", ["local", "centre"])
+def test_a_calibration_of_another_machine_is_named_and_not_used(record: Record, name: str) -> None:
     elsewhere = conditions_of(record).model_copy(update={"driver": "1.0"})
     made = Calibration(
         request="-n 2", started="2025-01-02T03", program="", seconds=1, conditions=elsewhere,
         legs=Legs(),
     )  # fmt: skip
-    system = System(system=Identity(name="local", description="", source=""))
+    system = System(system=Identity(name=name, description="", source=""))
     judged = by_system(record, system.with_calibration(made), 0.25)
     assert judged.judged is None
+    assert ("the system centre has no legs" in judged.line) == (name == "centre")
     assert "not used: the calibration of 2025-01-02, driver 1.0 (here " in judged.line
     assert "not used" not in by_system(record, system, 0.25).line
 
