@@ -46,8 +46,8 @@ def biweight(values: Sequence[float]) -> Biweight:
     if reach == 0:
         return Biweight(middle, 0.0, int(np.sum(all_values == middle)))
     for _ in range(_STEPS):
-        distance = (all_values - middle) / reach
-        weights = np.where(np.abs(distance) < 1, np.square(1 - np.square(distance)), 0)
+        distance = np.clip((all_values - middle) / reach, -1, 1)
+        weights = np.square(1 - np.square(distance))
         before, middle = middle, float(np.sum(weights * all_values) / np.sum(weights))
         if abs(middle - before) <= 1e-13 * reach:
             break

@@ -452,7 +452,7 @@ def test_the_models_of_one_device_need_it_alone(record: Record) -> None:
         assert list(model.TRANSPORTS) == ["none"]
         other = record_of(record, name, case(record, work={"flops": 1e12}), type="float")
         nothing = System(system=Identity(name="bare", description="", source=""))
-        missing = "rates of random updates" if need == "updates" else "device"
+        missing = "rates of random updates" if need == "updates" else "figures of this device"
         assert judge(other, nothing, 0.25).line == f"no model: the system bare has no {missing}"
 
 
