@@ -32,7 +32,7 @@ _CERTAIN = 0.01  # p-value of a difference between the sides' limits
 
 
 @dataclass(frozen=True)
-class Beside:
+class Adjusted:
     """``estimate`` of B / A; ``limit`` within the case, B / A of which is ``limit_ratio``.
 
     ``slope``: the share of its differences that was taken from the times.
@@ -46,7 +46,7 @@ class Beside:
 
 def compare_beside(
     a: Values, b: Values, limits: Limits, threshold: float = DEFAULT_THRESHOLD
-) -> Beside:
+) -> Adjusted:
     """Compare two sides by :func:`compare_sets`, without the machine's state if that is narrower.
 
     ``limits``: by name, of each launch the logarithm of its time. The one counts that leaves the
@@ -54,21 +54,21 @@ def compare_beside(
     """
     plain = compare_sets(a, b, threshold)
     if not limits or plain.interval is None or min(len(a), len(b)) < FEWEST_PAIRS:
-        return Beside(plain)
-    found = [_beside(a, b, name, limits[name], threshold) for name in limits]
+        return Adjusted(plain)
+    found = [_adjusted(a, b, name, limits[name], threshold) for name in limits]
     narrowest = min(found, key=lambda one: _width(one.estimate))
     if _width(narrowest.estimate) < _width(plain):
         return narrowest
     return replace(narrowest, estimate=plain, slope=0.0)
 
 
-def _beside(
+def _adjusted(
     a: Values,
     b: Values,
     name: str,
     limits: tuple[Sequence[float], Sequence[float]],
     threshold: float,
-) -> Beside:
+) -> Adjusted:
     """Beside one limit; without an estimate if the case does not follow it, or it is not alike."""
     ratio = exp(pseudo_median(limits[1]) - pseudo_median(limits[0]))
     levels = [[log(mean_level(launch).middle) for launch in side] for side in (a, b)]
@@ -76,13 +76,13 @@ def _beside(
     of_a, of_b = ([[exp(one)] for one in side] for side in limits)
     apart = compare_sets(of_a, of_b)
     if slope == 0 or (apart.p is not None and apart.p < _CERTAIN):
-        return Beside(Estimate(0.0, None, None, None), name, ratio)
+        return Adjusted(Estimate(0.0, None, None, None), name, ratio)
     mean = fmean([*limits[0], *limits[1]])
     steady_a, steady_b = (
         [[exp(one + slope * (mean - limit))] for one, limit in zip(side, of_side, strict=True)]
         for side, of_side in zip(levels, limits, strict=True)
     )
-    return Beside(compare_sets(steady_a, steady_b, threshold, fitted=1), name, ratio, slope)
+    return Adjusted(compare_sets(steady_a, steady_b, threshold, fitted=1), name, ratio, slope)
 
 
 def slope_within(levels: Sequence[Sequence[float]], limits: Sequence[Sequence[float]]) -> float:

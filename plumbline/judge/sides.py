@@ -27,7 +27,7 @@ from plumbline.judge.comparison import (
     pseudo_median,
     ratio_of,
 )
-from plumbline.judge.covariate import Beside, Limits, compare_beside
+from plumbline.judge.covariate import Adjusted, Limits, compare_beside
 from plumbline.judge.levels import Level
 from plumbline.judge.parts import limits_within, mean_of_parts
 from plumbline.record.record import Case, Record
@@ -333,7 +333,7 @@ def _has(record: Record, key: str) -> bool:
     return any(case.key == key and _values(case, TIME)[0] for case in record.cases)
 
 
-def _with_limits(case: Compared, beside: Beside, threshold: float) -> Compared:
+def _with_limits(case: Compared, beside: Adjusted, threshold: float) -> Compared:
     """``case`` with its limit, and with what that says if it is not alike on both sides.
 
     Times that are the same but for another limit are not the same.

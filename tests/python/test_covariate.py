@@ -11,7 +11,7 @@ import pytest
 from conftest import DATA, Plumb
 
 from plumbline.judge.comparison import compare_sets
-from plumbline.judge.covariate import Beside, compare_beside, slope_within
+from plumbline.judge.covariate import Adjusted, compare_beside, slope_within
 
 SLOW = math.log(1.8)
 KEY = "natural/transfer/1"
@@ -27,7 +27,7 @@ def side(
     return repetitions.tolist(), list(states + generator.normal(0, 0.02, count))
 
 
-def compared(generator: np.random.Generator, **of_b: float) -> Beside:
+def compared(generator: np.random.Generator, **of_b: float) -> Adjusted:
     (a, of_a), (b, limits) = side(generator, 10), side(generator, 10, **of_b)
     return compare_beside(a, b, {"copy": (of_a, limits)})
 
