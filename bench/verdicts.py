@@ -5,12 +5,12 @@
     bench/verdicts.py turns ['BENCHMARK [WORDS]' ...] --runs 50 --keep FOLDER [--percent 25]    many benchmarks' launches in turn
     bench/verdicts.py ab BENCHMARK [WORDS] --runs 50 --pairs 10 [--load]    real `plumb compare --ab`, A against itself
 
-`run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
+`run` and `ab` do it once as it is (`none`), and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
 waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
-another core busy meanwhile. `turns` makes rounds of the commands (default: each benchmark's smoke preset), first as they are, then once each with a slow-down in one
-case; all launches before one that are as they are, up to forty, are its history. No launch starts after --time-limit seconds. FOLDER keeps the records: what is there is not made again,
-and --runs 0 only judges it. Its table ends with what `plumb run` and `plumb compare` find in the launches as they are, times multiplied by each of --percent: `run` from launches
-with parts, `compare` from twice --pairs launches on, by pairs that follow each other, in either order, B's times multiplied (--draws times); --svg draws both in each benchmark's folder.
+another core busy meanwhile. `ab` ends with what it finds in pairs of those with nothing planted, drawn anew (--draws times) and times of B multiplied. `turns` makes rounds of the commands (default: each benchmark's smoke preset), first as they are, then once each with a slow-down in one
+case; all launches before one that are as they are, up to forty, are its history. No launch starts after --time-limit seconds. FOLDER keeps the records of `turns` and `ab`: what is there is
+not made again, only judged (`turns`: by --runs 0). Its table ends with what `plumb run` and `plumb compare` find in the launches as they are, times multiplied by each of --percent: `run` from launches
+with parts, `compare` from twice --pairs launches on, of launches that follow each other (--ab) and of sets of any, B's times multiplied (--draws times); --svg draws both in each benchmark's folder.
 All figures are JSON lines on stdout, a table on stderr.
 """
 
@@ -27,6 +27,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -128,43 +129,45 @@ def planted_in(plants: tuple[str, ...], percents: list[int]) -> list[tuple[int, 
     return [(0, "none"), *((percent, plant) for plant in plants for percent in percents)]
 
 
-def simulated_comparisons(launches: list[Record], wish: argparse.Namespace) -> Iterator[Figures]:
-    """`plumb compare` of launches as they are; nothing if they are too few for the pairs."""
-    if len(launches) < 2 * wish.pairs:
+def simulated_comparisons(
+    pairs: list[tuple[Record, Record]], wish: argparse.Namespace, *, paired: bool
+) -> Iterator[Figures]:
+    """`plumb compare` of some of the pairs of launches as they are, each in either order, drawn anew each time;
+    nothing if they are too few. Sets are drawn from all launches, whichever pair they are of."""
+    if len(pairs) < wish.pairs:
         return
-    for paired in (True, False):
-        for percent, plant in planted_in(PLANTS, wish.percent):
-            draw, tally = random.Random(wish.seed), Tally()
-            for _ in range(wish.draws):
-                begin = draw.randrange(len(launches) - 2 * wish.pairs + 1)
-                block = launches[begin : begin + 2 * wish.pairs]
-                pairs = [draw.sample(block[2 * i : 2 * i + 2], 2) for i in range(wish.pairs)]
-                keys = [case.key for case in block[0].cases]
-                planted = (
-                    {draw.choice(keys)}
-                    if plant == "one"
-                    else set(keys)
-                    if plant != "none"
-                    else set()
-                )
-                third = draw.randrange(3)
-                sides = [
-                    (a, slowed(b, planted, percent) if plant != "three" or i % 3 == third else b)
-                    for i, (a, b) in enumerate(pairs)
-                ]
-                found = (
-                    compare_pairs_of_records(sides)
-                    if paired
-                    else compare_records(*zip(*sides, strict=True))
-                )
-                tally.add({case.key: case.word for case in found.cases}, planted)
-                tally.add_apart([case.reason for case in found.cases])
-            yield {
-                "what": "compare --ab" if paired else "compare",
-                "percent": percent,
-                "plant": plant,
-                **tally.figures(),
-            }
+    for percent, plant in planted_in(PLANTS, wish.percent):
+        draw, tally = random.Random(wish.seed), Tally()
+        for _ in range(wish.draws):
+            sides = drawn_sides(pairs, wish.pairs, draw, paired=paired)
+            keys = [case.key for case in sides[0][0].cases]
+            planted = (
+                {draw.choice(keys)} if plant == "one" else set(keys) if plant != "none" else set()
+            )
+            third = draw.randrange(3)
+            sides = [
+                (a, slowed(b, planted, percent) if plant != "three" or i % 3 == third else b)
+                for i, (a, b) in enumerate(sides)
+            ]
+            found = (
+                compare_pairs_of_records(sides)
+                if paired
+                else compare_records(*zip(*sides, strict=True))
+            )
+            tally.add({case.key: case.word for case in found.cases}, planted)
+            tally.add_apart([case.reason for case in found.cases])
+        what = "compare --ab" if paired else "compare"
+        yield {"what": what, "percent": percent, "plant": plant, **tally.figures()}
+
+
+def drawn_sides(
+    pairs: list[tuple[Record, Record]], count: int, draw: random.Random, *, paired: bool
+) -> list[tuple[Record, Record]]:
+    """Launches of A and of B, ``count`` of each."""
+    if paired:
+        return [tuple(draw.sample(pair, 2)) for pair in draw.sample(pairs, count)]
+    launches = draw.sample([one for pair in pairs for one in pair], 2 * count)
+    return list(zip(launches[:count], launches[count:], strict=True))
 
 
 def simulated_runs(launches: list[Record], wish: argparse.Namespace) -> Iterator[Figures]:
@@ -261,7 +264,9 @@ def plumb(words: list[str], environ: dict[str, str]) -> str:
 
 
 def settings_of(wish: argparse.Namespace) -> list[tuple[int, str]]:
-    return planted_in(tuple(wish.plant), wish.percent)
+    plants = tuple(plant for plant in wish.plant if plant != "none")
+    found = planted_in(plants, wish.percent)
+    return found if "none" in wish.plant else found[1:]
 
 
 def waits(where: str, percent: int, key: str) -> str:
@@ -334,8 +339,10 @@ def simulated(folder: Path, wish: argparse.Namespace) -> Iterator[Figures]:
     """What `plumb run` and `plumb compare` find in a command's launches as they are."""
     launches = [load_record(path) for path in sorted(folder.glob("as-is-???.json"))]
     launches = [record for record in launches if record.status == "complete"]
-    for name, simulate in (("run", simulated_runs), ("compare", simulated_comparisons)):
-        found = list(simulate(launches, wish))
+    pairs = list(zip(launches[::2], launches[1::2], strict=False))
+    compared = (simulated_comparisons(pairs, wish, paired=paired) for paired in (True, False))
+    for name, figures in (("run", simulated_runs(launches, wish)), ("compare", chain(*compared))):
+        found = list(figures)
         if found and wish.svg:
             (folder / f"{name}.svg").write_text(svg(found, folder.name))
         yield from ({**one, "what": f"{folder.name}, {one['what']}"} for one in found)
@@ -358,13 +365,20 @@ def plant(
     if not keys:
         return
     key = keys[int(drawn * len(keys))]
-    place = "transport" if record.transport is not None else "run"
-    place = place if wish.where == "auto" else wish.where
+    place = place_of(record) if wish.where == "auto" else wish.where
     name, value = waits(place, wish.percent[0], key).split("=", 1)
     spare = {"PLUMBLINE_HOME": str(folder / "planted"), name: value}
     share_history(folder, folder / "planted")
     plumb(["run", *command.split(), "--record", str(path)], {**environ, **spare})
     path.with_suffix(".key").write_text(key)
+
+
+def place_of(record: Record) -> str:
+    """Where a benchmark waits: in its transport, if that is what it measures. Applications wait in the sample: each wait
+    would lengthen the flight of the messages behind it, of which the next takes a share again."""
+    model = model_of(record.benchmark.name)
+    sends = record.transport is not None and model is not None and model.NEEDS == "legs"
+    return "transport" if sends else "run"
 
 
 def judged_benchmarks() -> list[str]:
@@ -433,31 +447,60 @@ def words_by_parts(launches: list[Record], history: list[Record]) -> dict[str, s
 
 
 def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """`plumb compare --ab`, with the same build on both sides except for the planted waits."""
+    """`plumb compare --ab`, with the same build on both sides except for the planted waits, by the present rule; at the
+    end what it finds in pairs of those with nothing planted, times of B multiplied."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
-    keys = keys_of(wish.words, environ)
+    keys: list[str] = []
     for percent, plant in settings_of(wish):
         if plant == "three":
             continue  # waits are per command, so in all of its launches
         draw, tally = random.Random(wish.seed), Tally()
         for number in range(wish.runs):
-            key = draw.choice(keys) if plant == "one" else ""
-            command = " ".join(wish.words)
-            other = f"{waits(wish.where, percent, key)} {command}" if plant != "none" else command
-            options = ["--pairs", str(wish.pairs), "--seed", str(number), "--format", "json"]
-            found = json.loads(plumb(["compare", "--ab", command, other, *options], environ))
-            planted = {k for k in keys if key in ("", k)} if plant != "none" else set()
-            tally.add({case["key"]: case["word"] for case in found["cases"]}, planted)
-            progress(
-                f"comparison {number + 1} of {wish.runs}, {percent} % in {plant}: {tally.figures()}"
-            )
-        yield {
-            "what": "ab",
-            "percent": percent,
-            "plant": plant,
-            "loaded": wish.load,
-            **tally.figures(),
-        }
+            home = wish.keep / f"{percent}-{plant}" / f"{number:03}"
+            drawn = draw.random()  # drawn for those that are there as well: the same in any case
+            if not (home / "key").exists():
+                keys = keys or keys_of(wish.words, environ)
+                key = keys[int(drawn * len(keys))] if plant == "one" else ""
+                shutil.rmtree(home, ignore_errors=True)  # of an interrupted comparison
+                home.mkdir(parents=True)
+                compare_in_turn(wish, (percent, plant, key), number, home, environ)
+                (home / "key").write_text(key)
+            add_comparison(tally, pairs_of(home), plant, (home / "key").read_text())
+            told = f"{percent} % in {plant}: {tally.figures()}"
+            progress(f"comparison {number + 1} of {wish.runs}, {told}")
+        what = {"what": "ab", "percent": percent, "plant": plant, "loaded": wish.load}
+        yield {**what, **tally.figures()}
+    kept = sorted(place.parent for place in wish.keep.glob("0-none/???/key"))
+    null = [pair for home in kept for pair in pairs_of(home)]
+    yield from simulated_comparisons(null, wish, paired=True)
+
+
+def compare_in_turn(
+    wish: argparse.Namespace,
+    planted: tuple[int, str, str],
+    seed: int,
+    home: Path,
+    environ: dict[str, str],
+) -> None:
+    """One comparison, whose records are kept in ``home``."""
+    percent, plant, key = planted
+    command = " ".join(wish.words)
+    other = command if plant == "none" else f"{waits(wish.where, percent, key)} {command}"
+    options = ["--pairs", str(wish.pairs), "--seed", str(seed), "--format", "json"]
+    plumb(["compare", "--ab", command, other, *options], {**environ, "PLUMBLINE_HOME": str(home)})
+
+
+def pairs_of(home: Path) -> list[tuple[Record, Record]]:
+    """The pairs of a comparison's launches."""
+    sides = [sorted(home.glob(f"comparisons/*/{side}-???.json")) for side in "ab"]
+    return [(load_record(a), load_record(b)) for a, b in zip(*sides, strict=True)]
+
+
+def add_comparison(tally: Tally, pairs: list[tuple[Record, Record]], plant: str, key: str) -> None:
+    """Count the words on the cases, of which ``key`` (empty: each) is planted."""
+    words = {case.key: case.word for case in compare_pairs_of_records(pairs).cases}
+    planted = {one for one in words if key in ("", one)} if plant != "none" else set()
+    tally.add(words, planted)
 
 
 def progress(text: str) -> None:
@@ -560,7 +603,7 @@ def main() -> None:
         one.add_argument("--load", action="store_true")
         one.add_argument("--where", default="run", choices=["queue", "transport", "kernel", "run"])
         one.add_argument("--percent", type=int, nargs="*", default=PERCENTS)
-        one.add_argument("--plant", nargs="*", default=PLANTS, choices=PLANTS)
+        one.add_argument("--plant", nargs="*", default=["none", *PLANTS], choices=["none", *PLANTS])
         one.add_argument("--seed", type=int, default=1)
         one.add_argument(
             "--history",
@@ -568,7 +611,8 @@ def main() -> None:
             default=0,
             help="launches with nothing planted before each setting",
         )
-        one.add_argument("--keep", type=Path, help="a new folder for the records")
+        one.add_argument("--draws", type=int, default=50, help="simulated comparisons of each kind")
+        one.add_argument("--keep", type=Path, help="a folder for the records (run: a new one)")
     one = kinds.add_parser("turns")
     one.add_argument("commands", nargs="*", help="benchmark and options, quoted")
     one.add_argument("--runs", type=int, default=50)

@@ -22,6 +22,11 @@ class Home:
         return self.root / "records"
 
     @property
+    def comparisons(self) -> Path:
+        """Folder of the launches of ``plumb compare --ab``, one folder for each comparison."""
+        return self.root / "comparisons"
+
+    @property
     def index(self) -> Path:
         """SQLite index of the records; can be rebuilt from them."""
         return self.records / "index.sqlite"

@@ -12,7 +12,8 @@ interval, and every verdict is ``ambiguous``.
 
 **Pairs** (A and B in turn). The biweight of the pairs' log ratios (:mod:`plumbline.judge.biweight`)
 with Student's interval and p-value: pairs of which one launch was disturbed, or met the machine in
-another state, weigh nothing, if at least two thirds of the pairs agree.
+another state, weigh nothing, if at least two thirds of the pairs agree. The cases of a family of
+five or more tell each other's errors (:mod:`plumbline.judge.family`).
 
 **One word.** ``slower`` (``faster``) if the ratio is beyond the threshold and its p-value, of no
 difference, passes the procedure of Benjamini and Hochberg (1995) at 5 % over all cases compared;
@@ -27,17 +28,19 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plumbline.base.distributions import normal_quantile, student_quantile, student_tail
 from plumbline.judge.biweight import biweight, freedom_of
+from plumbline.judge.family import Spread, moderated
 
 Word = Literal["same", "faster", "slower", "ambiguous"]
 Direction = Literal["time", "rate"]
 Floats = NDArray[np.float64]
+Key = TypeVar("Key")
 
 DEFAULT_THRESHOLD = 0.03  # relative; smaller differences are ignored
 LEVEL = 0.95  # of intervals
@@ -81,13 +84,17 @@ class Compared:
 
 @dataclass(frozen=True)
 class Estimate:
-    """log(B / A): 95 % ``interval``, two-sided ``p`` of no difference; None if not available."""
+    """log(B / A): 95 % ``interval``, two-sided ``p`` of no difference; None if not available.
+
+    ``spread`` of pairs is what both are made of.
+    """
 
     log_ratio: float
     interval: tuple[float, float] | None
     p: float | None
     needed: int | None
     why_none: str = ""
+    spread: Spread | None = None
 
 
 def pseudo_median(values: Sequence[float] | Floats) -> float:
@@ -143,26 +150,60 @@ def compare_sets(
 
 
 def compare_pairs(
-    log_ratios: Sequence[float], threshold: float = DEFAULT_THRESHOLD, cases: int = 1
+    log_ratios: Sequence[float],
+    threshold: float = DEFAULT_THRESHOLD,
+    cases: int = 1,
+    *,
+    fitted: int = 0,
 ) -> Estimate:
-    """log(B / A) of pairs, one of a family of ``cases``."""
-    count, least = len(log_ratios), pairs_needed(cases)
-    too_few = f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {least}"
+    """log(B / A) of pairs, one of a family of ``cases``.
+
+    ``fitted``: parameters by which the pairs were made alike before.
+    """
+    count = len(log_ratios)
     if count < FEWEST_PAIRS:
-        return Estimate(float(np.median(log_ratios)), None, None, least, too_few)
+        middle, why = float(np.median(log_ratios)), _too_few(count, cases)
+        return Estimate(middle, None, None, pairs_needed(cases), why)
     found = biweight(log_ratios)
-    middle, error = found.location, found.error
     if 3 * found.kept < 2 * count:
-        return Estimate(middle, None, None, None, f"only {found.kept} of {count} pairs agree")
-    width = _quantile(found.freedom) * error
+        why = f"only {found.kept} of {count} pairs agree"
+        return Estimate(found.location, None, None, None, why)
+    error = found.error * math.sqrt((count - 1) / (count - 1 - fitted))
+    spread = Spread(error, freedom_of(found.kept - fitted))
+    return _of_pairs(found.location, spread, count, threshold, cases)
+
+
+def of_family(
+    estimates: Mapping[Key, Estimate], pairs: int, threshold: float = DEFAULT_THRESHOLD
+) -> dict[Key, Estimate]:
+    """The cases of one family by their errors and the others' (:mod:`plumbline.judge.family`)."""
+    known = {key: one.spread for key, one in estimates.items() if one.spread is not None}
+    cases = len(estimates)
+    moderate = dict(zip(known, moderated(list(known.values())), strict=True))
+    return {
+        key: _of_pairs(one.log_ratio, moderate[key], pairs, threshold, cases)
+        if key in moderate
+        else one
+        for key, one in estimates.items()
+    }
+
+
+def _of_pairs(middle: float, spread: Spread, count: int, threshold: float, cases: int) -> Estimate:
+    """The estimate of ``count`` pairs by Student's t."""
+    least, error = pairs_needed(cases), spread.error
+    width = _quantile(spread.freedom) * error
     interval = (middle - width, middle + width)
     needed = max(least, _pairs_for(error * math.sqrt(count), math.log1p(threshold)))
     if count < least:
-        return Estimate(middle, interval, None, needed, too_few)
+        return Estimate(middle, interval, None, needed, _too_few(count, cases), spread)
     if error == 0:
-        return Estimate(middle, interval, 1.0 if middle == 0 else 0.0, needed)
-    p = 2 * student_tail(abs(middle) / error, found.freedom)
-    return Estimate(middle, interval, p, needed)
+        return Estimate(middle, interval, 1.0 if middle == 0 else 0.0, needed, spread=spread)
+    p = 2 * student_tail(abs(middle) / error, spread.freedom)
+    return Estimate(middle, interval, p, needed, spread=spread)
+
+
+def _too_few(count: int, cases: int) -> str:
+    return f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {pairs_needed(cases)}"
 
 
 def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:

@@ -6,6 +6,8 @@ another state: cores that a hypervisor moves, a clock. A case follows them by a 
 the median of the slopes between any two launches of a side, each weighing as much as their limits
 differ (Jaeckel 1972; Sievers 1978). Along it the times are taken to the mean of all launches'
 limits. What the limits of the sides differ by for certain is no state: then times stay as they are.
+
+Launches in turn: the same slope is taken from each launch, and the pairs' ratios are compared.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
-from statistics import fmean
+from statistics import fmean, median
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from plumbline.judge.comparison import (
     DEFAULT_THRESHOLD,
     FEWEST_PAIRS,
     Estimate,
+    compare_pairs,
     compare_sets,
     pseudo_median,
 )
@@ -83,6 +86,63 @@ def _adjusted(
         for side, of_side in zip(levels, limits, strict=True)
     )
     return Adjusted(compare_sets(steady_a, steady_b, threshold, fitted=1), name, ratio, slope)
+
+
+def compare_pairs_beside(
+    a: Values,
+    b: Values,
+    limits: Limits,
+    threshold: float = DEFAULT_THRESHOLD,
+    *,
+    cases: int = 1,
+    plain: Sequence[float] = (),
+) -> Adjusted:
+    """Compare launches in turn by :func:`compare_pairs`, one of a family of ``cases``.
+
+    ``plain``: the pairs' log ratios by their times alone, which count unless those of the mean
+    rates beside a limit have a narrower interval. That limit is the one that a side's launches
+    follow most closely, whatever the sides differ by.
+    """
+    alone = compare_pairs(plain, threshold, cases)
+    if not limits or len(plain) < FEWEST_PAIRS:
+        return Adjusted(alone)
+    levels = [[log(mean_level(launch).middle) for launch in side] for side in (a, b)]
+    steady = {name: _steady(levels, of_sides) for name, of_sides in limits.items()}
+    name = min(steady, key=lambda name: steady[name].spread)
+    states = compare_pairs(_in_pairs(limits[name]))
+    ratio, slope = exp(states.log_ratio), steady[name].slope
+    if slope > 0 and (states.p is None or states.p >= _CERTAIN):
+        beside = compare_pairs(_in_pairs(steady[name].sides), threshold, cases, fitted=1)
+        if _width(beside) < _width(alone):
+            return Adjusted(beside, name, ratio, slope)
+    return Adjusted(alone, name, ratio)
+
+
+@dataclass(frozen=True)
+class _Steady:
+    """Both sides' levels without ``slope`` times their limits; ``spread`` within the sides."""
+
+    sides: Sequence[Sequence[float]]
+    slope: float
+    spread: float
+
+
+def _steady(levels: Sequence[Sequence[float]], limits: Sequence[Sequence[float]]) -> _Steady:
+    slope = slope_within(levels, limits)
+    sides = [
+        [one - slope * limit for one, limit in zip(side, of_side, strict=True)]
+        for side, of_side in zip(levels, limits, strict=True)
+    ]
+    return _Steady(sides, slope, fmean(map(_median_distance, sides)))
+
+
+def _median_distance(values: Sequence[float]) -> float:
+    middle = median(values)
+    return median(abs(one - middle) for one in values)
+
+
+def _in_pairs(sides: Sequence[Sequence[float]]) -> list[float]:
+    return [other - one for one, other in zip(*sides, strict=True)]
 
 
 def slope_within(levels: Sequence[Sequence[float]], limits: Sequence[Sequence[float]]) -> float:

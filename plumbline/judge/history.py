@@ -12,14 +12,13 @@ HISTORY = 40
 
 
 def earlier_launches(home: Home, record: Record) -> list[Record]:
-    """Up to :data:`HISTORY` earlier indexed records with parts and the conditions of ``record``."""
+    """Up to :data:`HISTORY` earlier indexed records with parts and the conditions of ``record``.
+
+    Launches of ``plumb compare --ab`` are none of them: one side may be the slower one.
+    """
     conditions = conditions_of(record)
     found: list[Record] = []
-    try:
-        entries = store.Store(home).entries(record.benchmark.name)
-    except store.StoreError:
-        return found
-    for entry in reversed(entries):
+    for entry in reversed(_entries(home, record.benchmark.name)):
         if len(found) == HISTORY:
             break
         if entry.started > record.started:  # by whole seconds, of which short runs share one
@@ -37,3 +36,13 @@ def earlier_launches(home: Home, record: Record) -> list[Record]:
         if conditions_of(earlier) == conditions:
             found.append(earlier)
     return found
+
+
+def _entries(home: Home, benchmark: str) -> list[store.Entry]:
+    """The index's entries of single runs, oldest first; none if it cannot be read."""
+    try:
+        entries = store.Store(home).entries(benchmark)
+    except store.StoreError:
+        return []
+    compared = home.comparisons.absolute()
+    return [entry for entry in entries if compared not in entry.path.parents]

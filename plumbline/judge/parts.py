@@ -84,6 +84,15 @@ def wanted(
     return "; ".join(lines)
 
 
+def steadying(parts: str, planned: Planned) -> str:
+    """Those of ``parts`` that tell what state the machine was in, for a comparison of launches.
+
+    A device with cores of its own has no moments like its host's: its limits would cost time only.
+    """
+    lines = parts.split("; ") if parts else []
+    return "; ".join(one for one in lines if _on_cores(planned) or one.startswith(LINKS))
+
+
 def _part(planned: Planned, options: Mapping[str, str]) -> str:
     """The part of ``links`` with a transport's bare calls; empty if there is none."""
     if planned.transport in RELAYED:

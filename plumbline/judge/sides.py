@@ -20,14 +20,14 @@ from plumbline.judge.comparison import (
     Compared,
     Estimate,
     apart_in_some,
-    compare_pairs,
     has_direction,
     is_rate,
     judge,
+    of_family,
     pseudo_median,
     ratio_of,
 )
-from plumbline.judge.covariate import Adjusted, Limits, compare_beside
+from plumbline.judge.covariate import Adjusted, Limits, compare_beside, compare_pairs_beside
 from plumbline.judge.levels import Level
 from plumbline.judge.parts import limits_within, mean_of_parts
 from plumbline.record.record import Case, Record
@@ -108,7 +108,8 @@ def compare_pairs_of_records(
     """Compare alternating launches, pair by pair.
 
     Each launch counts with the lower quartile of its repetitions' times: on shared cores it is
-    disturbed less often than the median, and the same for both sides.
+    disturbed less often than the median, and the same for both sides. Beside limits within the case
+    it counts with its mean rate, as they do.
     """
     a, b = [one for one, _ in pairs], [other for _, other in pairs]
     found = _Found(metric, despite, quantile=0.25)
@@ -124,11 +125,18 @@ def compare_pairs_of_records(
     for benchmark, key in found.values.keys() - whole.keys():
         found.apart.append(Apart(benchmark, key, "it is not in both launches of every pair"))
     found.values = {key: values for key, values in found.values.items() if key in whole}
-    estimates = {
-        key: compare_pairs(_log_ratios(*values, found.quantile), threshold, len(whole))
+    beside = {
+        key: compare_pairs_beside(
+            *(*values, found.limits.get(key, {}), threshold),
+            cases=len(whole),
+            plain=_log_ratios(*values, found.quantile),
+        )
         for key, values in whole.items()
     }
-    cases = found.with_apart(judge(estimates, found.listed(estimates), threshold))
+    own = {key: one.estimate for key, one in beside.items()}
+    estimates = of_family(own, len(pairs), threshold)
+    judged = found.with_apart(judge(estimates, found.listed(estimates), threshold))
+    cases = [_with_limits(case, beside[case.benchmark, case.key], threshold) for case in judged]
     differences = _differences(a, b, despite)
     counts = (len(a), len(b))
     return _checked(

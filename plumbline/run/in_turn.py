@@ -194,11 +194,15 @@ def parse_command(side: str, text: str) -> Command:
 
 
 def _of_plumb(side: str, words: Sequence[str], variables: Mapping[str, str]) -> Command:
-    """``plumb run`` with these arguments and our record, without a model unless named."""
+    """``plumb run`` with these arguments and our record; without a model unless it is named.
+
+    The limits within its cases tell what states the machine was in.
+    """
     for taken in ("--record", "--launches", "--output"):
         if _option(words, taken) is not None:
             raise UsageError(f"command {side} takes no {taken}: plumb compare sets it")
-    extra = [] if _option(words, "--system") or "--no-model" in words else ["--no-model"]
+    judged = _option(words, "--system") is not None or "--no-model" in words
+    extra = [] if judged else ["--no-model", "--limits"]
     start = [sys.executable, "-m", "plumbline", "run"]
     one = ["--launches", "1", "--record", _PLACE]
     return Command(side, [*start, *words, *extra, *one], variables)
@@ -223,7 +227,7 @@ def _option(words: Sequence[str], name: str) -> str | None:
 
 def _new_folder(home: Home) -> Path:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    parent = home.root / "comparisons"
+    parent = home.comparisons
     for number in range(1, 1000):
         folder = parent / (stamp if number == 1 else f"{stamp}-{number}")
         try:

@@ -24,7 +24,7 @@ from plumbline.engine.program import (
     Engine,
     OptionSpec,
 )
-from plumbline.judge.parts import Planned, least_time, wanted
+from plumbline.judge.parts import Planned, least_time, steadying, wanted
 from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (
@@ -60,8 +60,8 @@ _TIMES = frozenset(("time-limit", "least-time", "repetitions", "max-repetitions"
 # judge or repeat a run, and those without a measurement.
 _NOT_COMPARED = frozenset(
     (
-        *("transport", "approach", "launches", "system", "no-model", "tolerance", "fail-slow"),
-        *("record", "test", "dry-run"),
+        *("transport", "approach", "launches", "system", "no-model", "limits", "tolerance"),
+        *("fail-slow", "record", "test", "dry-run"),
     )
 )
 
@@ -139,6 +139,7 @@ def own_options(
         ),
         _option("system", "text", f"{system} (default: this machine's)"),
         _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
+        _option("limits", "flag", "with --no-model: measure the limits of the cases nevertheless"),
         _option("tolerance", "number", TOLERANCE, minimum=0),
         _option("fail-slow", "flag", "exit with 4 if a case is slower than its model"),
         _option("format", "choice", "form of the results", "table", choices=forms),
@@ -328,12 +329,13 @@ def check_with_engine(plan: RunPlan) -> str:
 def with_parts(plan: RunPlan) -> RunPlan:
     """``plan`` with the parts by which its cases are judged, if the engine measures them.
 
-    Parts named by the user are kept; without a model or a yardstick there are none.
+    Parts named by the user are kept; without a model or a yardstick there are none. With
+    ``--limits`` they are measured though nothing is judged.
     """
     given, known = plan.given, {option.name for option in plan.session.engine.description.options}
     if "parts" not in known or "parts" in given.values:
         return plan
-    if given.flag("no-model") or given.flag("test"):
+    if given.flag("test") or (given.flag("no-model") and not given.flag("limits")):
         return plan
     words = ("--format", "json")
     done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.request, *words)
@@ -348,6 +350,7 @@ def with_parts(plan: RunPlan) -> RunPlan:
     if world == "shmem" and planned.transport != "none" and yardstick is None:
         return plan  # a world without bare messages
     text = wanted(model_of(name), planned, given.values, yardstick)
+    text = steadying(text, planned) if given.flag("no-model") else text
     parts = ["--parts", text] if text else []
     least = least_time(text, len(planned.cases))
     if least and "least-time" in known and not _TIMES & given.values.keys():

@@ -41,6 +41,7 @@ _NOT_SCALED = frozenset(
             "launches",
             "system",
             "no-model",
+            "limits",
             "tolerance",
             "fail-slow",
             "record",

@@ -11,7 +11,7 @@ import pytest
 from conftest import DATA, Plumb
 
 from plumbline.judge.comparison import compare_sets
-from plumbline.judge.covariate import Adjusted, compare_beside, slope_within
+from plumbline.judge.covariate import Adjusted, compare_beside, compare_pairs_beside, slope_within
 
 SLOW = math.log(1.8)
 KEY = "natural/transfer/1"
@@ -99,6 +99,58 @@ def test_few_launches_are_compared_by_their_times() -> None:
     (a, of_a), (b, of_b) = side(generator, 5), side(generator, 8)
     assert compare_beside(a, b, {"copy": (of_a, of_b)}).slope == 0
     assert compare_beside(a, b, {}).limit_ratio is None
+
+
+# --- pairs ---------------------------------------------------------------------------------------
+
+
+def pairs_compared(
+    generator: np.random.Generator, slower: float = 0, *, alike: float = 0
+) -> tuple[Adjusted, Adjusted]:
+    """Ten pairs, each launch in one of two states: beside their limits, and by their times alone."""
+    (a, of_a), (b, of_b) = side(generator, 10), side(generator, 10, slower=slower)
+    limits = {"copy": (of_a, [one + alike for one in of_b])}
+    plain = [math.log(np.median(y) / np.median(x)) for x, y in zip(a, b, strict=True)]
+    found = [compare_pairs_beside(a, b, one, cases=7, plain=plain) for one in (limits, {})]
+    return found[0], found[1]
+
+
+def share_of_pairs_called(slower: float, draws: int = 200) -> tuple[float, float]:
+    generator = np.random.default_rng(4)
+    found = np.array(
+        [
+            [one.estimate.p is not None and one.estimate.p < 0.05 / 7 for one in both]
+            for both in (pairs_compared(generator, slower) for _ in range(draws))
+        ]
+    )
+    beside, alone = found.mean(axis=0)
+    return float(beside), float(alone)
+
+
+def test_pairs_of_other_states_are_compared_beside_their_limits() -> None:
+    beside, alone = share_of_pairs_called(math.log(1.1))
+    assert beside >= 0.95
+    assert alone <= 0.5
+    assert max(share_of_pairs_called(0.0)) <= 0.03
+
+
+def test_exchanged_pairs_give_the_mirrored_result() -> None:
+    generator = np.random.default_rng(5)
+    (a, of_a), (b, of_b) = side(generator, 10), side(generator, 10, slower=0.1)
+    plain = [math.log(np.median(y) / np.median(x)) for x, y in zip(a, b, strict=True)]
+    there = compare_pairs_beside(a, b, {"copy": (of_a, of_b)}, plain=plain)
+    back = compare_pairs_beside(b, a, {"copy": (of_b, of_a)}, plain=[-one for one in plain])
+    assert there.slope == pytest.approx(back.slope)
+    assert there.slope > 0.9
+    assert there.estimate.log_ratio == pytest.approx(-back.estimate.log_ratio)
+    assert there.estimate.p == pytest.approx(back.estimate.p)
+
+
+def test_pairs_stay_as_they_are_where_a_limit_differs_for_certain() -> None:
+    beside, alone = pairs_compared(np.random.default_rng(6), alike=5.0)
+    assert beside.slope == 0
+    assert beside.estimate == alone.estimate
+    assert beside.limit_ratio == pytest.approx(math.exp(5), rel=0.6)
 
 
 # --- records --------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from plumbline.judge.efficiency import efficiencies
 from plumbline.judge.history import earlier_launches
 from plumbline.judge.judgement import Judgement, judge
 from plumbline.judge.levels import Level, level_of, mean_level, ranks_of_quantile
-from plumbline.judge.parts import Planned, least_time, limits_within, wanted
+from plumbline.judge.parts import Planned, least_time, limits_within, steadying, wanted
 from plumbline.judge.state import state_of
 from plumbline.judge.usual import common_shift, steadied, usual_of, usual_of_peers
 from plumbline.model.benchmarks import model_of
@@ -470,6 +470,18 @@ def test_short_runs_of_one_second_are_history_of_each_other(tmp_path: Path) -> N
     assert sorted(one.command[-1] for one in found) == ["0", "1"]
 
 
+def test_launches_of_a_comparison_are_no_history(tmp_path: Path) -> None:
+    """One of its sides may be a slower program."""
+    home = Home(tmp_path)
+    for place in ("before.json", "comparisons/20260101T000000Z/b-001.json", "now.json"):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(DOCUMENT | {"command": ["plumb-mpi", "--record", place]}))
+        Store(home).add(path)
+    found = earlier_launches(home, load_record(path))
+    assert [one.command[-1] for one in found] == ["before.json"]
+
+
 def test_history_never_excuses_a_slow_transport() -> None:
     always = [record(1.5) for _ in range(10)]
     assert verdict(judge(record(1.5), None, None, always))[0] == "slow"
@@ -628,6 +640,15 @@ def test_parts_for_long_messages_and_memory() -> None:
     assert on_cores == f"{memory} within=float/1024/64"
     text = wanted(model, Planned("local", cases, {**device, "type": "gpu"}), {})
     assert text == memory  # a GPU has no moments of its own
+
+
+def test_parts_of_a_comparison_tell_states() -> None:
+    """A GPU has none of its own; its host's messages have."""
+    parts = "ceilings only=launch/row; links part=relay sizes=1"
+    gpu, cpu = (Planned("staged", [], {"type": kind}) for kind in ("gpu", "cpu"))
+    assert steadying(parts, cpu) == parts
+    assert steadying(parts, gpu) == "links part=relay sizes=1"
+    assert steadying("", cpu) == ""
 
 
 def test_parts_for_a_device() -> None:

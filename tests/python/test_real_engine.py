@@ -18,6 +18,7 @@ from plumbline.base.errors import PlumbError
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.engine.program import find_engine
+from plumbline.judge.parts import limits_within
 from plumbline.launch import launchers
 from plumbline.launch.launchers import physical_cores
 from plumbline.record.expectations import expected_path
@@ -163,6 +164,19 @@ def test_a_newcomers_third_run_beside_a_yardstick(
     judged = json.loads(expected_path(record_in(err)).read_text())["cases"]
     assert judged.keys() == {case.key for case in record.cases}
     assert all(case["verdict"] for case in judged.values())
+
+
+@pytest.mark.parametrize("limits", [True, False])
+def test_limits_are_measured_for_a_comparison_and_judge_nothing(plumb: Plumb, limits: bool) -> None:
+    words = ("--runtime", "native", "--size", "256", "--time-limit", "0.05", "--no-model")
+    status, out, err = plumb("run", "gemm", "-n", "1", *words, *(["--limits"] if limits else []))
+    assert status == 0, err
+    assert "efficiency" not in out
+    record = load_record(record_in(err))
+    assert not expected_path(record_in(err)).exists()
+    (case,) = record.cases
+    within = {"flops/float"} if limits else set()
+    assert limits_within(record, case.key).keys() == within
 
 
 def test_what_was_promised(plumb: Plumb) -> None:

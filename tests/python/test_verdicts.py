@@ -54,6 +54,38 @@ def test_quiet_launches_raise_no_alarm_and_show_what_is_planted(tmp_path: Path) 
     assert list(verdicts.simulated(tmp_path, WISH)) == []  # too few for ten pairs
 
 
+def comparison(keep: Path, setting: str, slower: str = "") -> None:
+    """A kept comparison of ten pairs that differ by one percent; B takes 1.3 times as long in a case."""
+    home = keep / setting / "000"
+    folder = home / "comparisons" / "20260101T000000Z"
+    folder.mkdir(parents=True)
+    (home / "key").write_text(slower)
+    launches_without_parts(folder, 20)
+    for number, path in enumerate(sorted(folder.glob("as-is-*.json"))):
+        document = json.loads(path.read_text())
+        for case in document["cases"]:
+            times = 1.3 if case["key"] == slower and number % 2 else 1
+            case["samples"]["by_rank"] = [
+                [times * s for s in r] for r in case["samples"]["by_rank"]
+            ]
+        path.with_name(f"{'ab'[number % 2]}-{number // 2:03}.json").write_text(json.dumps(document))
+
+
+def test_kept_comparisons_are_judged_and_not_made_again(tmp_path: Path) -> None:
+    comparison(tmp_path, "0-none")
+    comparison(tmp_path, "30-one", "natural/transfer/1")
+    wish = argparse.Namespace(
+        **{**vars(WISH), "percent": [30]}, plant=["none", "one"], runs=1, load=False, keep=tmp_path
+    )
+    none, one, *drawn = verdicts.real_pairs(wish, "no engine")
+    assert (none["what"], none["runs"], none["false_alarm_runs"]) == ("ab", 1, 0)
+    assert (one["percent"], one["detected"], one["false_alarm_cases"]) == (30, 1, 0)
+    assert [(found["what"], found["plant"]) for found in drawn] == [
+        ("compare --ab", plant) for plant in ("none", "one", "all", "three")
+    ]
+    assert [found["detected"] for found in drawn[:3]] == [None, 1, 1]
+
+
 def test_words_are_counted_by_what_was_planted() -> None:
     tally = verdicts.Tally()
     tally.add({"a": "slow", "b": "ok", "c": "fast"}, {"a"})
