@@ -123,25 +123,29 @@ def test_calls_of_libraries_left_out_are_seen(tmp_path: Path, device: str, name:
 UPDATE = {"copy_rows", "copy_block", "transpose_part", "invert", "pack_a", "pack_b", "multiply"}
 SOLVE = {"solve_lower", "solve_upper", "subtract_product"}
 AGREEMENT = {"copy", "search_column", "tell_candidate", "take_candidate", "eliminate"}
+AT_ONCE = {"exchange_and_solve", "update_columns"}
 PANELS = {
-    "1x1": {"factor_columns", "exchange_and_solve", "update_columns"},
-    "2x1": {*AGREEMENT, "solve_columns", "update_columns"},
+    ("1x1", "cpu"): {"factor_columns_alone", *AT_ONCE},
+    ("1x1", "gpu"): {"factor_columns", *AT_ONCE},
+    ("2x1", "cpu"): {*AGREEMENT, "solve_columns", "update_columns"},
 }
-"""HPL's kernels, by grid: a panel on several ranks agrees on its pivots."""
+"""HPL's kernels, by grid and device: a panel on several ranks agrees on its pivots."""
 
 
 @pytest.mark.soak  # forty cases a grid
 @pytest.mark.parametrize("size", ["60", "70"])  # at 70 the last panel is on one rank alone
-@pytest.mark.parametrize("grid", PANELS)
-def test_a_launch_left_out_of_hpl_is_seen(tmp_path: Path, grid: str, size: str) -> None:
+@pytest.mark.parametrize(("grid", "kernel"), PANELS)
+def test_a_launch_left_out_of_hpl_is_seen(
+    tmp_path: Path, grid: str, kernel: str, size: str
+) -> None:
     """Cases of kernels that the grid does not launch leave out nothing, and pass."""
     ranks = 1 if grid == "1x1" else 2
-    words = ["--runtime", "opencl", "--transport", "staged"]
+    words = ["--runtime", "opencl", "--transport", "staged", "--kernel", kernel]
     words += ["--grid", grid, "--size", size, "--block", "32"]
     status, record = run(tmp_path, "pocl", "mutant-launches-hpl", *words, ranks=ranks)
     failed = {c["key"] for c in record["cases"] if c["outcome"]["status"] == "failed"}
     passed = {c["key"] for c in record["cases"] if c["outcome"]["status"] == "passed"}
-    kernels = UPDATE | SOLVE | PANELS[grid]
+    kernels = UPDATE | SOLVE | PANELS[grid, kernel]
     assert failed == {c["key"] for c in record["cases"] if c["labels"]["omitted"] in kernels}
     assert len(failed) + len(passed) == len(record["cases"])
     assert {key.split("/")[0] for key in failed} == kernels

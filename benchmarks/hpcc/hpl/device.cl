@@ -537,6 +537,67 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
   }
 }
 
+// For CPUs: one work item does what factor_columns does, by vectors of LANES rows.
+#ifndef __CUDACC__
+#define LANES 8
+#define JOINED(type, lanes) type##lanes
+#define VECTOR_OF(type, lanes) JOINED(type, lanes)
+#define VECTOR VECTOR_OF(NUMBER, LANES)
+
+// The row of the largest magnitude from row `first` on; the first of equal ones. NaN is skipped.
+inline uint row_of_largest(__global const NUMBER* column, const uint first, const uint rows) {
+  VECTOR sizes = -1;
+  uint i = first;
+  for (; i + LANES <= rows; i += LANES) {
+    const VECTOR size = fabs(vload8(0, column + i));
+    sizes = size > sizes ? size : sizes;
+  }
+  NUMBER lanes[LANES], best = -1;
+  vstore8(sizes, 0, lanes);
+  for (uint lane = 0; lane < LANES; ++lane) best = lanes[lane] > best ? lanes[lane] : best;
+  for (; i < rows; ++i) best = fabs(column[i]) > best ? fabs(column[i]) : best;
+  i = first;
+  while (i + LANES <= rows && !any(fabs(vload8(0, column + i)) == best)) i += LANES;
+  while (i < rows && !(fabs(column[i]) == best)) ++i;
+  return i < rows ? i : first;
+}
+
+__kernel GROUP_OF(1) void factor_columns_alone(__global NUMBER* w, const ulong pitch, const uint rows, const uint begin,
+                                               const uint end, const ulong first_row, const uint is_pivoting,
+                                               __global long* head, const uint singular) {
+  for (uint j = begin; j < end; ++j) {
+    __global NUMBER* column = w + j * pitch;
+    const uint row = is_pivoting != 0 ? row_of_largest(column, j, rows) : j, right = end - j - 1;
+    const bool is_pivot = fabs(column[row]) > 0;
+    head[j] = (long)(first_row + row);
+    if (!is_pivot && head[singular] < 0) head[singular] = (long)(first_row + j);
+    for (uint c = begin; c < end && row != j; ++c) {
+      const NUMBER moved = w[c * pitch + j];
+      w[c * pitch + j] = w[c * pitch + row];
+      w[c * pitch + row] = moved;
+    }
+    if (!is_pivot) continue;
+    const NUMBER factor = (NUMBER)1 / column[j];
+    NUMBER u[NARROW];
+    for (uint c = 0; c < right; ++c) u[c] = column[(c + 1) * pitch + j];
+    uint i = j + 1;
+    for (; i + LANES <= rows; i += LANES) {
+      __global NUMBER* at = column + i;
+      const VECTOR l = vload8(0, at) * factor;
+      vstore8(l, 0, at);
+      for (uint c = 0; c < right; ++c) {
+        at += pitch;
+        vstore8(vload8(0, at) - l * u[c], 0, at);
+      }
+    }
+    for (; i < rows; ++i) {
+      const NUMBER l = column[i] *= factor;
+      for (uint c = 0; c < right; ++c) column[(c + 1) * pitch + i] -= l * u[c];
+    }
+  }
+}
+#endif
+
 // Position, before the swaps of columns begin .. end, of the row that they bring to `row`.
 inline uint source_of(uint row, const uint begin, const uint end, const ulong first_row, __global const long* head) {
   for (uint j = end; j-- > begin;) {

@@ -51,7 +51,7 @@ class DeviceForm final : public Form {
       panel = device_.allocate((bytes / wish.panel_piece + 1) * wish.panel_piece, session.memory);
       views_.push_back(whole(*panel));
     }
-    panel_ = std::make_unique<DevicePanel>(session, layout, kernels_, *products_, sizeof(T), column, own_);
+    panel_ = std::make_unique<DevicePanel>(session, layout, kernels_, *products_, sizeof(T), column, own_, wish.alone);
     rows_ = std::make_unique<DeviceRows>(session, layout, kernels_, sizeof(T), column, own_);
     warm_up();
   }

@@ -18,7 +18,7 @@ std::uint32_t as_uint(std::size_t value) {
 }  // namespace
 
 DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernels, DeviceProducts& products,
-                         std::size_t element_bytes, Team& column, const Placement& own)
+                         std::size_t element_bytes, Team& column, const Placement& own, bool alone)
     : layout_(layout),
       kernels_(kernels),
       products_(products),
@@ -30,6 +30,7 @@ DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernel
       rows_(session.device.allocate(2 * most_searching * sizeof(std::uint32_t), own)),
       told_rows_(session.device.allocate((2 * most_searching + narrow_columns) * narrow_columns * element_bytes, own)),
       turns_(session.device.allocate(turn_words * sizeof(std::uint32_t), own)),
+      alone_(alone),
       all_multiprocessors_(session.device.info().compute_units) {
   const DeviceInfo& device = session.device.info();
   most_together_ = device.runtime == "cuda" ? std::min<std::size_t>(device.compute_units, most_searching) : 1;
@@ -80,9 +81,9 @@ void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const Ma
 void DevicePanel::factor_further(Queue& queue) {
   const std::size_t begin = next_ - next_ % narrow_columns, end = std::min(step_.width, begin + narrow_columns);
   const std::size_t first = next_ - next_ % subpanel_columns, last = std::min(step_.width, first + subpanel_columns);
-  const bool together = !agrees_ && groups_together(begin) <= most_together_;
-  if (together) {
-    eliminate_together(queue, begin, end, last);
+  const bool at_once = !agrees_ && (alone_ || groups_together(begin) <= most_together_);
+  if (at_once) {
+    eliminate_at_once(queue, begin, end, last);
     next_ = end;
   } else {
     do eliminate(queue, next_, begin, end);
@@ -90,7 +91,7 @@ void DevicePanel::factor_further(Queue& queue) {
   }
   if (next_ < end) return;
   if (end < last) {
-    if (!together || !pivoting_) solve_columns(queue, begin, end, last);
+    if (!at_once || !pivoting_) solve_columns(queue, begin, end, last);
     update_columns(queue, begin, end, end, last);
   } else if (last < step_.width) {
     update_right_of(queue, first, last);
@@ -166,14 +167,21 @@ void DevicePanel::update_right_of(Queue& queue, std::size_t begin, std::size_t e
     update_columns(queue, first, std::min(end, first + narrow_columns), end, width);
 }
 
-void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
-  const std::size_t rows = step_.width + below_, groups = groups_together(begin);
+void DevicePanel::eliminate_at_once(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
   const std::uint64_t pitch = pitch_, first_row = step_.begin;
-  kernels_.start(
-      queue, "factor_columns",
-      {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), first_row, std::uint32_t{pivoting_ ? 1u : 0u},
-       values_.get(), rows_.get(), told_rows_.get(), turns_.get(), as_uint(begin), panel_, as_uint(layout_.block)},
-      groups);
+  std::vector<KernelArgument> arguments{w_.get(),     pitch,     as_uint(step_.width + below_),     as_uint(begin),
+                                        as_uint(end), first_row, std::uint32_t{pivoting_ ? 1u : 0u}};
+  const auto with = [&](std::initializer_list<KernelArgument> more) {
+    arguments.insert(arguments.end(), more);
+    return arguments;
+  };
+  if (alone_)
+    kernels_.start_alone(queue, "factor_columns_alone", with({panel_, as_uint(layout_.block)}));
+  else
+    kernels_.start(queue, "factor_columns",
+                   with({values_.get(), rows_.get(), told_rows_.get(), turns_.get(), as_uint(begin), panel_,
+                         as_uint(layout_.block)}),
+                   groups_together(begin));
   if (pivoting_ && step_.width > end - begin)
     kernels_.start(
         queue, "exchange_and_solve",

@@ -20,8 +20,9 @@ namespace plumb::hpl {
 class DevicePanel {
  public:
   // Collective over `column`, the ranks of this column of the grid.
+  // `alone`: one work item eliminates narrow columns, as suits CPUs.
   DevicePanel(Session& session, const Layout& layout, Kernels& kernels, DeviceProducts& products,
-              std::size_t element_bytes, Team& column, const Placement& own);
+              std::size_t element_bytes, Team& column, const Placement& own, bool alone);
 
   // Starts the LU of the block column of `matrix` into a panel buffer and back into the matrix: enqueues it, unless the
   // ranks of the column must agree on pivots.
@@ -46,7 +47,7 @@ class DevicePanel {
   void update_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t first, std::size_t last);
   void solve_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t last);
   void eliminate(Queue& queue, std::size_t column, std::size_t begin, std::size_t end);
-  void eliminate_together(Queue& queue, std::size_t begin, std::size_t end, std::size_t last);
+  void eliminate_at_once(Queue& queue, std::size_t begin, std::size_t end, std::size_t last);
   void give(Queue& queue);
   void agree_on_pivot(Queue& queue, std::size_t column);
   void transpose(Queue& queue, const MatrixPart& from, std::size_t rows, std::size_t columns, const MatrixPart& to);
@@ -59,6 +60,7 @@ class DevicePanel {
   std::size_t element_bytes_, pitch_;
   Team& column_;
   std::unique_ptr<Buffer> w_, top_, values_, rows_, told_rows_, turns_;
+  bool alone_;
   std::size_t most_together_;  // groups that are certain to run concurrently
   std::size_t all_multiprocessors_;
   std::unique_ptr<PanelBroadcast> top_broadcast_;

@@ -97,6 +97,7 @@ struct FormWish {
   ScalarType type = ScalarType::f64;
   Factors factors = Factors::own;
   bool library = false;
+  bool alone = false;           // one work item eliminates a panel's narrow columns
   std::size_t panel_piece = 1;  // a panel buffer's size is a multiple of it
 };
 

@@ -10,6 +10,7 @@
 
 #include "benchmarks/hpcc/hpl/witness.hpp"
 #include "core/units.hpp"
+#include "device/opencl_c.hpp"
 
 namespace plumb::hpl {
 
@@ -110,6 +111,16 @@ void Hpl::check(const Plan& plan) const {
         size_.get(), block_.get(), there, there == 1 ? "" : "s", rows, columns, needed));
 }
 
+void Hpl::check_device(const Plan&, const DeviceInfo& device) const {
+  if (kernel_ != "default" && !has_opencl_driver(device) && !(kernel_ == "gpu" && device.runtime == "cuda"))
+    throw UsageError(fmt::format("--kernel {} is for OpenCL devices{}, not runtime {}", kernel_.get(),
+                                 kernel_ == "gpu" ? " and runtime cuda" : "", device.runtime));
+}
+
+bool Hpl::alone(const DeviceInfo& device) const {
+  return has_opencl_driver(device) && (kernel_ == "cpu" || (kernel_ == "default" && device.type == "cpu"));
+}
+
 std::vector<Group> Hpl::groups(const Plan& plan) const {
   const Layout layout = layout_of(plan);
   const auto n = static_cast<double>(size_.get());
@@ -155,7 +166,7 @@ void Hpl::prepare(Session& session, const Case&) {
   if (in_pipeline && kind() == Kind::general)
     throw Unsupported(
         fmt::format("hpl's form {} has no pivots: use --matrix dominant, or --variant nd_range", to_string(variant)));
-  FormWish wish{factor_type(), factors(), variant == hpcc::Variant::library, 1};
+  FormWish wish{factor_type(), factors(), variant == hpcc::Variant::library, alone(device), 1};
   // Of a panel of all this grid's rows, so that all ranks send pieces of one size.
   const Layout tallest = make_layout(layout_.n, layout_.block, static_cast<int>(layout_.rows.parts),
                                      static_cast<int>(layout_.columns.parts), 0);

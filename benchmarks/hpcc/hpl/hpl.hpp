@@ -37,6 +37,7 @@ class Hpl : public Benchmark {
   Preset preset(const std::string& name) const override;
 
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& device) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
   void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
@@ -101,6 +102,10 @@ class Hpl : public Benchmark {
                   "(HPL-MxP's rules)"},
                  "off",
                  {"off", "half", "tf32", "float"}};
+  Choice kernel_{*this,
+                 {"kernel", "OpenCL devices: a panel's kernels for CPUs or those for GPUs; by default the device's"},
+                 "default",
+                 {"default", "cpu", "gpu"}};
   hpcc::VariantChoice variant_{*this};
 
   std::pair<int, int> grid(int ranks) const;
@@ -109,6 +114,7 @@ class Hpl : public Benchmark {
   bool refines() const { return refine_ != "off"; }
   ScalarType factor_type() const { return refines() ? ScalarType::f32 : type(); }
   Factors factors() const;
+  bool alone(const DeviceInfo& device) const;
   std::string type_label() const { return refines() ? refine_.get() + "-refined" : type_.get(); }
 
   // Of the prepared case.

@@ -36,11 +36,18 @@ Kernels::Kernels(Session& session, ScalarType type, std::size_t block) : group_(
 
 void Kernels::start(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments,
                     std::size_t groups) {
-  if (groups == 0) return;
-  auto& kernel = kernels_[name];
-  if (!kernel) kernel = program_->kernel(name);
-  kernel->set(arguments);
-  queue.enqueue(*kernel, {groups * group_, group_});
+  if (groups > 0) queue.enqueue(kernel(name, arguments), {groups * group_, group_});
+}
+
+void Kernels::start_alone(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments) {
+  queue.enqueue(kernel(name, arguments), {1, 1});
+}
+
+Kernel& Kernels::kernel(const std::string& name, const std::vector<KernelArgument>& arguments) {
+  auto& found = kernels_[name];
+  if (!found) found = program_->kernel(name);
+  found->set(arguments);
+  return *found;
 }
 
 void Kernels::copy_block(Queue& queue, const MatrixPart& from, const MatrixPart& to, std::size_t rows,

@@ -24,6 +24,8 @@ class Kernels {
   Kernels(Session& session, ScalarType type, std::size_t block);
   // Starts the given number of groups of group() work items.
   void start(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments, std::size_t groups);
+  // Starts one work item.
+  void start_alone(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments);
   void copy_block(Queue& queue, const MatrixPart& from, const MatrixPart& to, std::size_t rows, std::size_t columns);
   std::size_t group() const { return group_; }
   std::size_t groups_of(std::size_t items) const { return (items + group_ - 1) / group_; }
@@ -33,6 +35,8 @@ class Kernels {
   std::size_t strips_of(std::size_t columns) const;
 
  private:
+  Kernel& kernel(const std::string& name, const std::vector<KernelArgument>& arguments);
+
   std::size_t group_;
   std::unique_ptr<Program> program_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;

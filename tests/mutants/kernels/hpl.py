@@ -7,6 +7,7 @@ from tests.mutants.kernel_mutants import KernelMutant, Sound
 FILE = "benchmarks/hpcc/hpl/device.cl"
 COMMON = ("--runtime", "opencl", "--block", "24")
 GENERAL = (*COMMON, "--size", "150")
+GPU = (*GENERAL, "--kernel", "gpu")
 WIDE = ("--runtime", "opencl", "--block", "160", "--size", "330")
 DOMINANT = (*COMMON, "--size", "131", "--type", "float", "--matrix", "dominant")
 STAGED = ("--transport", "staged")
@@ -18,7 +19,11 @@ WRONG = [
     ("another-matrix", "0.5 - (double)WORD(i, j)", "0.25 - (double)WORD(i, j)", GENERAL),
     ("residual-of-half", "product += value * x[j];", "product += 0;", DOMINANT),
     ("rows-not-swapped", "to[target + j] = from[source + j];", "to[target + j] = from[target + j];", GENERAL),
-    ("factor-not-applied", "? v[r][0] * factor :", "? v[r][0] :", GENERAL),
+    ("factor-not-applied", "? v[r][0] * factor :", "? v[r][0] :", GPU),
+    ("factor-not-applied-alone", "vload8(0, at) * factor", "vload8(0, at)", GENERAL),
+    ("last-rows-not-updated-alone", "column[(c + 1) * pitch + i] -= l * u[c];", "column[(c + 1) * pitch + i] -= 0;", GENERAL),
+    ("not-the-largest-alone", "sizes = size > sizes ? size : sizes;", "sizes = size;", GENERAL),
+    ("last-column-not-swapped-alone", "c < end && row != j; ++c)", "c + 1 < end && row != j; ++c)", GENERAL),
     ("columns-updated-twice", "value -= l[k] * u[k * STRIP + c];", "value -= 2 * l[k] * u[k * STRIP + c];", GENERAL),
     ("subpanel-solved-apart", "x[i] -= w[k * pitch + at + i] * u;", "x[i] -= 0;", WIDE),
     ("right-of-subpanel-left-out", "left + c < last; ++c) {", "left + c < last && first == end; ++c) {", WIDE),
@@ -57,6 +62,7 @@ MUTANTS += [
 ]
 SOUND = [
     Sound(GENERAL),
+    Sound(GPU),
     Sound(WIDE),
     Sound(DOMINANT),
     Sound((*WIDE, *STAGED, "--grid", "2x1"), ranks=2),
