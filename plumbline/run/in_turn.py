@@ -1,9 +1,9 @@
 """``plumb compare --ab``: two alternating commands, A and B in random order within each pair.
 
-Other load of a shared machine then affects both equally. A command is ``plumb run`` with its
-arguments (``plumb run`` may be omitted), or any other that writes a record: ``{record}`` is
-replaced by the file's name, otherwise ``--record FILE`` names the file. Variables may precede it,
-as in a shell.
+Either is first in half of the pairs, as a launch right after another may be faster. Other load of a
+shared machine then affects both equally. A command is ``plumb run`` with its arguments (``plumb
+run`` may be omitted), or any other that writes a record: ``{record}`` is replaced by the file's
+name, otherwise ``--record FILE`` names the file. Variables may precede it, as in a shell.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ class InTurn:
 
     def measure(self, count: int, seed: int) -> None:
         """Make ``count`` pairs. Raises :class:`RunError` for a command that fails."""
-        order = random.Random(seed)
-        for number in range(1, count + 1):
-            first = order.randrange(2)
+        for number, first in enumerate(order_of(count, seed), 1):
             records: dict[int, Record] = {}
             seconds = {}
             for which in (first, 1 - first):
@@ -126,6 +124,14 @@ class InTurn:
 
     def _say(self, text: str) -> None:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def order_of(pairs: int, seed: int) -> list[int]:
+    """Which command is first in each pair, at random: 0 (A) in half of them, 1 in the others."""
+    draw = random.Random(seed)
+    order = [number % 2 for number in range(pairs - pairs % 2)] + [draw.randrange(2)] * (pairs % 2)
+    draw.shuffle(order)
+    return order
 
 
 def compare_in_turn(

@@ -21,6 +21,7 @@ from plumbline.judge.comparison import (
     pseudo_median,
     word_of,
 )
+from plumbline.run.in_turn import order_of
 
 Side = list[list[float]]
 MIRRORED = {"slower": "faster", "faster": "slower", "same": "same", "ambiguous": "ambiguous"}
@@ -237,3 +238,16 @@ def test_launches_that_differ_seldom_stand_apart() -> None:
     draw = np.random.default_rng(5)
     sides = draw.normal(0, 0.05, size=(400, 2, 10))
     assert sum(bool(apart_in_some(list(a), list(b))) for a, b in sides) <= 8
+
+
+@given(st.integers(1, 200), st.integers())
+def test_either_command_is_first_in_half_of_the_pairs(pairs: int, seed: int) -> None:
+    order = order_of(pairs, seed)
+    assert order == order_of(pairs, seed)
+    assert len(order) == pairs
+    assert abs(2 * sum(order) - pairs) <= pairs % 2
+
+
+def test_the_order_of_pairs_is_random() -> None:
+    assert len({tuple(order_of(10, seed)) for seed in range(40)}) > 30
+    assert {sum(order_of(1, seed)) for seed in range(40)} == {0, 1}
