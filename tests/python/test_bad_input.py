@@ -86,6 +86,7 @@ CONTRADICTIONS = [
         "--kernel gpu is for OpenCL devices and runtime cuda, not runtime native",
     ),
     ("ptrans --runtime native --kernel cpu", "--kernel cpu is for OpenCL devices, not runtime"),
+    ("hpl --runtime native --kernel cpu", "--kernel cpu is for OpenCL devices, not runtime"),
 ]
 LACKING = [
     ("gemm --size 8 --type tf32", NATIVE, "type tf32 needs an NVIDIA GPU's matrix units"),

@@ -8,6 +8,7 @@ namespace plumb::hpl {
 namespace {
 
 constexpr std::size_t most_searching = 256, side_of_tile = 16, strip_of_update = 32;
+constexpr std::size_t most_rows_alone = 8192;  // on several compute units, which share a column of more rows
 constexpr std::size_t turn_words = 2 * most_searching + 1;
 constexpr std::size_t candidate_head = 3, candidate_unit = 8;  // elements
 
@@ -81,7 +82,7 @@ void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const Ma
 void DevicePanel::factor_further(Queue& queue) {
   const std::size_t begin = next_ - next_ % narrow_columns, end = std::min(step_.width, begin + narrow_columns);
   const std::size_t first = next_ - next_ % subpanel_columns, last = std::min(step_.width, first + subpanel_columns);
-  const bool at_once = !agrees_ && (alone_ || groups_together(begin) <= most_together_);
+  const bool at_once = !agrees_ && (is_alone(begin) || groups_together(begin) <= most_together_);
   if (at_once) {
     eliminate_at_once(queue, begin, end, last);
     next_ = end;
@@ -136,6 +137,10 @@ std::size_t DevicePanel::groups_together(std::size_t first) const {
   return (step_.width + below_ - first + held - 1) / held;
 }
 
+bool DevicePanel::is_alone(std::size_t first) const {
+  return alone_ && (all_multiprocessors_ == 1 || step_.width + below_ - first <= most_rows_alone);
+}
+
 std::size_t DevicePanel::multiprocessors() const {
   return std::clamp(groups_together(0), all_multiprocessors_ / 4, all_multiprocessors_ / 2);
 }
@@ -175,7 +180,7 @@ void DevicePanel::eliminate_at_once(Queue& queue, std::size_t begin, std::size_t
     arguments.insert(arguments.end(), more);
     return arguments;
   };
-  if (alone_)
+  if (is_alone(begin))
     kernels_.start_alone(queue, "factor_columns_alone", with({panel_, as_uint(layout_.block)}));
   else
     kernels_.start(queue, "factor_columns",

@@ -51,6 +51,7 @@ class DevicePanel {
   void give(Queue& queue);
   void agree_on_pivot(Queue& queue, std::size_t column);
   void transpose(Queue& queue, const MatrixPart& from, std::size_t rows, std::size_t columns, const MatrixPart& to);
+  bool is_alone(std::size_t first) const;                // whether one work item eliminates the columns from `first` on
   std::size_t searching(std::size_t first) const;        // groups
   std::size_t groups_together(std::size_t first) const;  // that hold all rows from `first` on
 
